@@ -1,0 +1,1 @@
+"""Compiled, pure numerics: no files, clocks, databases or printing."""

@@ -1,0 +1,78 @@
+"""The one way this package compiles: `kernel`, and `generic` for functions that dispatch on a record's type.
+
+Numba's disk cache looks at a function's own file only: edit a callee elsewhere and stale machine code runs. So the
+cache folder is named by a digest of the package's sources. Functions from outside the package (a strategy of the
+user's) are compiled anew in every process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.extending import overload
+
+PACKAGE = Path(__file__).parents[1]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function`: releases the GIL, IEEE arithmetic, cached on disk if it belongs to the package."""
+    folder = cache_folder() if Path(function.__code__.co_filename).is_relative_to(PACKAGE) else None
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = folder or before
+    try:
+        return numba.njit(nogil=True, error_model="numpy", cache=folder is not None, _nrt=False, forceinline=True)(function)  # type: ignore[no-any-return]
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+@cache
+def cache_folder() -> str | None:
+    """Where compiled code is kept, or None if no such folder can be written."""
+    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(base) / "mfbai" / f"kernels-{sources_digest()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return str(folder) if os.access(folder, os.W_OK) else None
+
+
+def sources_digest() -> str:
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(path.relative_to(PACKAGE).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def generic(position: int) -> Callable[[Function], Function]:
+    """Make a function pick its implementation by the type of its argument at `position` (a NamedTuple).
+
+    The decorated function itself is only a signature and a docstring. Implementations are added with
+    `function.register(RecordType, implementation)`; numba resolves them at compile time, so a kernel that calls
+    a generic function is compiled once for each record type and pays nothing at run time.
+    """
+
+    def decorate(signature: Function) -> Function:
+        table: dict[type, Any] = {}
+
+        def call(*args: Any) -> Any:
+            return table[type(args[position])](*args)
+
+        @overload(call, strict=False)
+        def resolve(*args: Any) -> Any:
+            implementation = table.get(getattr(args[position], "instance_class", None))  # type: ignore[arg-type]
+            return getattr(implementation, "py_func", implementation)
+
+        call.__name__, call.__doc__ = signature.__name__, signature.__doc__
+        call.register = table.__setitem__  # type: ignore[attr-defined]
+        return call  # type: ignore[return-value]
+
+    return decorate

@@ -1,0 +1,27 @@
+"""The sufficient statistics of everything told so far."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mfbai.kernels.jit import kernel
+
+
+class Stats(NamedTuple):
+    count: np.ndarray  # (K, M) evaluations told; floats, so that they serve as weights as they are
+    mean: np.ndarray  # (K, M) their means, 0 where there are none
+    spent: np.ndarray  # (1,) total cost
+    steps: np.ndarray  # (1,) evaluations told in all
+
+
+def make_stats(shape) -> Stats:
+    return Stats(np.zeros(shape), np.zeros(shape), np.zeros(1), np.zeros(1, dtype=np.int64))
+
+
+@kernel
+def record(model, stats, arm, fidelity, x):
+    """Add one evaluation."""
+    stats.count[arm, fidelity] += 1.0
+    stats.mean[arm, fidelity] += (x - stats.mean[arm, fidelity]) / stats.count[arm, fidelity]
+    stats.spent[0] += model.cost[arm, fidelity]
+    stats.steps[0] += 1

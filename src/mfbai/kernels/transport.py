@@ -1,0 +1,248 @@
+"""Evidence: how far the data are from any model in which another arm is the best.
+
+f_ij is the least g_i(x) + g_j(y) over all x, y with y >= x + tolerance: evidence that arm j is not better than arm i
+by more than the tolerance. F = max_i min_{j != i} f_ij; its pair (i, j) is (leader, challenger).
+
+Let `top` have the largest minimiser psi. If psi_top >= psi_i + tolerance, f_{i,top} is h_i + h_top, attained at both
+arms' own minimisers. So after row `top` another row needs a look only if its f_{i,top} beats that row: F takes K - 1
+one-dimensional problems almost always.
+"""
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from mfbai.families import BernoulliLaw, ExponentialLaw, GaussianLaw, PoissonLaw
+from mfbai.kernels.jit import generic, kernel
+from mfbai.kernels.law import divergence
+from mfbai.kernels.multimodal import DEPTH, local_minima
+from mfbai.kernels.profile import dead_zone, minimise, shift
+
+
+SURE = 1.0 - 1e-9  # lower bounds are kept a little below, for rounding
+
+
+class Work(NamedTuple):
+    """What an evaluation of F leaves behind: results, and starting points for the next one."""
+
+    psi_low: np.ndarray  # (K,) each arm's minimisers [psi_low, psi_high]: equal unless no data pin the arm down
+    psi_high: np.ndarray  # (K,)
+    misfit: np.ndarray  # (K,) each arm's least misfit h = g(psi)
+    psi: np.ndarray  # (K,) where the last search for psi ended: the next one starts there
+    eta: np.ndarray  # (K,) the same for f_{top, j}
+    stale: np.ndarray  # (K,) whether the arm's means changed since it was fitted
+    floor: np.ndarray  # (K,) lower bounds on sqrt(f_{top, j}), kept by those who know how f changed; 0 says nothing
+    top: np.ndarray  # (1,) the arm of the largest psi
+    challenger: np.ndarray  # (1,) its challenger: the next evaluation looks at it first
+    meeting: np.ndarray  # (2,) their top means at the closest alternative
+    wells: np.ndarray  # (2, K, L) local minima of each profile and their values; L = 1 for convex laws
+    n_wells: np.ndarray  # (K,)
+    stack: np.ndarray  # (2, DEPTH) intervals of the global search
+    best: np.ndarray  # (2, 1) its result
+
+
+def make_work(model) -> Work:
+    K, M = model.cost.shape
+    room = 4 * M + 8 if isinstance(model.law, ExponentialLaw) else 1
+    return Work(
+        psi_low=np.zeros(K),
+        psi_high=np.zeros(K),
+        misfit=np.zeros(K),
+        psi=np.zeros(K),
+        eta=np.zeros(K),
+        stale=np.ones(K, dtype=np.bool_),
+        floor=np.zeros(K),
+        top=np.zeros(1, dtype=np.int64),
+        challenger=np.zeros(1, dtype=np.int64),
+        meeting=np.zeros(2),
+        wells=np.zeros((2, K, room)),
+        n_wells=np.zeros(K, dtype=np.int64),
+        stack=np.zeros((2, DEPTH)),
+        best=np.zeros((2, 1)),
+    )
+
+
+@generic(0)
+def settle(law, model, weights, means, arm, low, high, work):
+    """The minimiser and minimum of g_arm over [low, high], for an arm whose data contradict each other."""
+
+
+@generic(0)
+def meet(law, model, weights, means, i, j, start, work):
+    """The least g_i(x) + g_j(y) over y >= x + tolerance, with x and y, if the arms' own minimisers do not qualify."""
+
+
+@kernel
+def fit(model, weights, means, arm, work):
+    """Find the arm's minimisers and misfit. O(M) a pass, usually one pass."""
+    work.stale[arm] = False
+    low, high = dead_zone(model, weights, means, arm)
+    if low <= high:
+        work.psi_low[arm], work.psi_high[arm], work.misfit[arm] = low, high, 0.0
+        work.n_wells[arm] = 0
+        return
+    # The minimum lies where the contradicting dead zones face each other.
+    low, high = max(high, model.top_low[arm]), min(low, model.top_high[arm])
+    x, value = settle(model.law, model, weights, means, arm, low, high, work)
+    work.psi[arm], work.psi_low[arm], work.psi_high[arm], work.misfit[arm] = x, x, x, value
+
+
+@kernel
+def pair(model, weights, means, i, j, start, work):
+    """f_ij and the two top means (x, y) where it is attained, for arms that are fitted. O(M) a pass."""
+    if work.psi_high[j] >= work.psi_low[i] + model.tolerance:
+        return work.misfit[i] + work.misfit[j], work.psi_low[i], work.psi_high[j]
+    if model.top_low[i] + model.tolerance > model.top_high[j]:
+        return inf, work.psi_low[i], work.psi_high[j]  # no admissible model has j that far above i
+    return meet(model.law, model, weights, means, i, j, start, work)
+
+
+@kernel
+def settle_convex(law, model, weights, means, arm, low, high, work):
+    return minimise(model, weights, means, arm, -1, low, high, work.psi[arm])
+
+
+@kernel
+def meet_convex(law, model, weights, means, i, j, start, work):
+    """Both profiles rise towards each other's minimiser, so x and y are as close as allowed."""
+    gap = model.tolerance
+    low = max(work.psi_high[j] - gap, model.top_low[i])
+    high = min(work.psi_low[i], model.top_high[j] - gap)
+    x, value = minimise(model, weights, means, i, j, low, high, start)
+    return value, x, x + gap
+
+
+@kernel
+def settle_multimodal(law, model, weights, means, arm, low, high, work):
+    xs, values = work.wells[0, arm], work.wells[1, arm]
+    n = local_minima(model, weights, means, arm, -1, low, high, work.stack, xs, values, False)
+    work.n_wells[arm] = n
+    best = 0
+    for k in range(1, n):
+        if values[k] < values[best]:
+            best = k
+    return xs[best], values[best]
+
+
+@kernel
+def meet_multimodal(law, model, weights, means, i, j, start, work):
+    """x and y are as close as allowed, or each rests in a well of its own profile."""
+    gap = model.tolerance
+    first, last = inf, -inf  # below the first and above the last end of a dead zone the sum is monotone
+    for m in range(weights.shape[1]):
+        if weights[i, m] > 0.0:
+            first = min(first, means[i, m] - model.bias_low[i, m])
+            last = max(last, means[i, m] - model.bias_high[i, m])
+        if weights[j, m] > 0.0:
+            first = min(first, means[j, m] - model.bias_low[j, m] - gap)
+            last = max(last, means[j, m] - model.bias_high[j, m] - gap)
+    low = max(model.top_low[i], model.top_low[j] - gap)
+    high = min(model.top_high[i], model.top_high[j] - gap)
+    low, high = min(max(low, first), high), max(min(high, last), low)
+    local_minima(model, weights, means, i, j, low, high, work.stack, work.best[0], work.best[1], True)
+    x, value = work.best[0, 0], work.best[1, 0]
+    y = x + gap
+    for k in range(max(work.n_wells[i], 1)):
+        xk, gk = well(work, i, k, work.psi_low[i])
+        for n in range(max(work.n_wells[j], 1)):
+            yn, gn = well(work, j, n, work.psi_high[j])
+            if yn >= xk + gap and gk + gn < value:
+                value, x, y = gk + gn, xk, yn
+    return value, x, y
+
+
+@kernel
+def well(work, arm, k, psi):
+    """The k-th local minimum of an arm's profile, or the end psi of its dead zone if its data fit."""
+    return (work.wells[0, arm, k], work.wells[1, arm, k]) if work.n_wells[arm] > 0 else (psi, 0.0)
+
+
+for law in (GaussianLaw, BernoulliLaw, PoissonLaw):
+    settle.register(law, settle_convex)
+    meet.register(law, meet_convex)
+settle.register(ExponentialLaw, settle_multimodal)
+meet.register(ExponentialLaw, meet_multimodal)
+
+
+@kernel
+def row(model, weights, means, i, first, enough, work):
+    """min_{j != i} f_ij with its j, x, y, looking at `first` first; gives up once the minimum is <= enough."""
+    value, challenger, x, y = inf, first, 0.0, 0.0
+    for n in range(-1, weights.shape[0]):
+        j = first if n < 0 else n
+        if j == i or n == first or work.misfit[i] + work.misfit[j] >= value:
+            continue
+        if i == work.top[0] and work.floor[j] * work.floor[j] >= value:
+            continue
+        f, xj, yj = pair(model, weights, means, i, j, work.eta[j], work)
+        if i == work.top[0]:
+            work.eta[j], work.floor[j] = xj, SURE * sqrt(f)
+        if f < value:
+            value, challenger, x, y = f, j, xj, yj
+            if value <= max(enough, work.misfit[i]):
+                break
+    return value, challenger, x, y
+
+
+@kernel
+def refit(model, weights, means, work):
+    """Fit the arms whose fit may have changed; name the arm of the largest psi and that of the largest misfit.
+
+    Where an arm's data fit, its minimisers do not depend on the weights, so they hold until a mean changes.
+    """
+    top, worst = 0, 0
+    for a in range(weights.shape[0]):
+        if work.stale[a] or work.misfit[a] > 0.0:
+            fit(model, weights, means, a, work)
+        if work.psi_high[a] > work.psi_high[top]:
+            top = a
+        if work.misfit[a] > work.misfit[worst]:
+            worst = a
+    if top != work.top[0]:
+        work.top[0] = top
+        work.floor[:] = 0.0
+    return top, worst
+
+
+@kernel
+def evaluate(model, weights, means, work):
+    """F with its leader, challenger and their top means (x, y) at the closest alternative. O(K M) almost always.
+
+    Rows are visited in the order top, largest misfit, the rest: after the first two few rows can still win.
+    """
+    K = weights.shape[0]
+    top, worst = refit(model, weights, means, work)
+    value, leader, challenger, x, y = -inf, top, top, 0.0, 0.0
+    for n in range(-2, K):
+        i = top if n == -2 else (worst if n == -1 else n)
+        if n > -2:
+            # f_{i,top} >= h_i + h_top, with equality unless psi_i is within the tolerance of psi_top.
+            near = work.psi_high[top] < work.psi_low[i] + model.tolerance
+            if i == top or (not near and work.misfit[i] + work.misfit[top] <= value):
+                continue
+        first = top
+        if i == top:
+            first = work.challenger[0] if work.challenger[0] != top else (top + 1) % K
+        f, j, xi, yj = row(model, weights, means, i, first, value, work)
+        if i == top:
+            work.challenger[0], work.meeting[0], work.meeting[1] = j, xi, yj
+        if f > value:
+            value, leader, challenger, x, y = f, i, j, xi, yj
+    return value, leader, challenger, x, y
+
+
+@kernel
+def supergradient(model, means, arm, fidelity, x):
+    """dF/d(omega[arm, fidelity]) for an arm of the pair, whose top mean at the closest alternative is x."""
+    move = shift(model, means[arm, fidelity], arm, fidelity, x)
+    return divergence(model.law, arm, fidelity, means[arm, fidelity], move) / model.cost[arm, fidelity]
+
+
+@kernel
+def matrix(model, weights, means, work, out):
+    """All f_ij, infinite on the diagonal. O(K^2 M)."""
+    refit(model, weights, means, work)
+    for i in range(weights.shape[0]):
+        for j in range(weights.shape[0]):
+            out[i, j] = pair(model, weights, means, i, j, work.psi[i], work)[0] if i != j else inf

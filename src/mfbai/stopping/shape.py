@@ -1,0 +1,33 @@
+"""The one shape of a stopping rule, and the two functions everything else calls.
+
+A rule is a record made by its `init(model, deltas)`, separate from sampling. It serves several risks at once, the
+largest delta first: level l of a run is over when `decide` first names an answer at `deltas[l]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mfbai.kernels.jit import generic
+
+
+@generic(2)
+def observe(model, stats, rule, arm, fidelity):
+    """Note that a cell was told a value, which `stats` holds already. The only mutator of `rule` beside `decide`."""
+
+
+@generic(2)
+def decide(model, stats, rule, level):
+    """The answer that may be given now at the risk of `level`, or -1. May refresh what the rule keeps to be fast."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How to make a stopping rule, and what people can set about it."""
+
+    name: str
+    summary: str
+    init: Callable[..., Any]  # init(model, deltas, fidelities, **options) -> record
+    options: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,10 @@
+"""Sampling strategies, by name. How to add one: docs/adding_a_strategy.md."""
+
+from mfbai.strategies import grad, mf_grad, uniform
+from mfbai.strategies.shape import Strategy, ask, tell
+
+__all__ = ["STRATEGIES", "Strategy", "ask", "tell"]
+
+STRATEGIES: dict[str, Strategy] = {
+    strategy.name: strategy for module in (mf_grad, grad, uniform) for strategy in module.STRATEGIES
+}

@@ -1,0 +1,154 @@
+"""MF-GRAD: exponentiated supergradient ascent on F, followed by cumulative tracking (the paper's algorithm).
+
+With t evaluations told, each `tell` from t = KM on takes the supergradient of F at the cost shares omega~ and the
+current means, times the mean cost c of a pull, clipped at clip * sqrt(t), and adds it to the gain S. Then
+
+    omega~ = softmax(alpha * S),  pi~ = normalise(omega~ / cost),  pi' = (1 - gamma) pi~ + gamma / (K M),
+
+alpha = 1/sqrt(n + 1) after n gradients ("theory") or constant, gamma = 1/(4 sqrt t). `ask` picks the cell whose summed
+pi' is the furthest ahead of its count. The uniform part of pi' is the same for every cell, so it is left out of the
+sums; each starts at one for its cell's first evaluation, which makes `ask` go through all cells first.
+
+On exact ties at the top F is zero for every omega, and so is the gradient that is added: the limit of the paper's
+remedy, which perturbs one of the tied arms.
+"""
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from mfbai.errors import Faults
+from mfbai.kernels.jit import kernel
+from mfbai.kernels.law import reach
+from mfbai.kernels.softmax import exp_into
+from mfbai.kernels.transport import Work, evaluate, make_work, supergradient
+from mfbai.strategies.shape import Strategy, ask, tell
+
+
+CLIP = 100.0  # G: any positive constant serves the theory; it should not bite in practice
+
+
+class State(NamedTuple):
+    rate: float  # alpha; 0 for the theory's 1/sqrt(n + 1)
+    clip: float  # gradients are cut at clip * sqrt(t)
+    per_cost: np.ndarray  # (K, M) 1 / cost
+    gain: np.ndarray  # (K, M) S: the summed clipped supergradients
+    weight: np.ndarray  # (K, M) omega~ / cost, unnormalised; proportional to pi~
+    target: np.ndarray  # (K, M) 1 + the sum of (1 - gamma) pi~
+    total: np.ndarray  # (2,) the sums of `weight` and of weight * cost
+    peak: np.ndarray  # (1,) the largest gain
+    zero: np.ndarray  # (1,) a gain above the peak, which is given the weight 1
+    gradients: np.ndarray  # (1,) how many were added
+    work: Work  # where the last evaluation of F ended: the next one starts there
+
+
+def init(model, rate, clip):
+    """The first state. `rate` 0 is the theory's; `clip` is the paper's G."""
+    faults = Faults()
+    if not 0.0 <= rate < inf:
+        faults.add("rate", f"is {rate!r}: give 0 for the theory's rate, or a positive constant such as 0.25")
+    if not clip > 0.0:
+        faults.add("clip", f"is {clip!r}: it must be positive; the default is {CLIP:g}")
+    faults.raise_if_any("options of the strategy")
+    weight = 1.0 / model.cost
+    return State(
+        rate=float(rate),
+        clip=float(clip),
+        per_cost=weight,
+        gain=np.zeros(model.cost.shape),
+        weight=weight.copy(),
+        target=np.ones(model.cost.shape),
+        total=np.array([weight.sum(), weight.size]),
+        peak=np.zeros(1),
+        zero=np.zeros(1),
+        gradients=np.zeros(1, dtype=np.int64),
+        work=make_work(model),
+    )
+
+
+@kernel
+def mf_grad_ask(model, stats, state, pending):
+    # With evaluations under way, look as many steps ahead with the current pi~.
+    ahead = pending.sum() / state.total[0]
+    arm, fidelity, most = 0, 0, -np.inf
+    for a in range(stats.count.shape[0]):
+        for m in range(stats.count.shape[1]):
+            deficit = state.target[a, m] - stats.count[a, m]
+            if ahead > 0.0:
+                deficit += ahead * state.weight[a, m] - pending[a, m]
+            if deficit > most:
+                arm, fidelity, most = a, m, deficit
+    return arm, fidelity
+
+
+@kernel
+def mf_grad_tell(model, stats, state, arm, fidelity, x):
+    note_move(model, stats, state, arm, fidelity, x)
+    t = stats.steps[0]
+    if t < stats.count.size:
+        return
+    add_supergradient(model, stats, state, state.clip * sqrt(t))
+    update_weights(model, state)
+    scale = (1.0 - 0.25 / sqrt(t)) / state.total[0]
+    for a in range(stats.count.shape[0]):
+        for m in range(stats.count.shape[1]):
+            state.target[a, m] += scale * state.weight[a, m]
+
+
+@kernel
+def note_move(model, stats, state, arm, fidelity, x):
+    """Keep the lower bounds on f valid: one mean moved. (Weights only grow, which keeps them valid.)"""
+    work = state.work
+    work.stale[arm] = True
+    n = stats.count[arm, fidelity]
+    move = inf if n < 2.0 else (x - stats.mean[arm, fidelity]) / (n - 1.0)
+    drop = reach(model.law, arm, fidelity, state.weight[arm, fidelity], move)
+    if arm == work.top[0]:
+        for j in range(work.floor.size):
+            work.floor[j] = max(work.floor[j] - drop, 0.0)
+    else:
+        work.floor[arm] = max(work.floor[arm] - drop, 0.0)
+
+
+@kernel
+def add_supergradient(model, stats, state, limit):
+    _, leader, challenger, x, y = evaluate(model, state.weight, stats.mean, state.work)
+    pull_cost = state.total[1] / state.total[0]
+    for side in range(2):
+        a, top = (leader, x) if side == 0 else (challenger, y)
+        for m in range(stats.count.shape[1]):
+            state.gain[a, m] += min(pull_cost * supergradient(model, stats.mean, a, m, top), limit)
+            state.peak[0] = max(state.peak[0], state.gain[a, m])
+    state.gradients[0] += 1
+
+
+@kernel
+def update_weights(model, state):
+    """Take the softmax of the gains.
+
+    Only ratios of weights matter. Gains are measured against a `zero` above them all that moves rarely: while it rests,
+    no weight shrinks, as gains only grow and alpha only falls.
+    """
+    alpha = state.rate if state.rate > 0.0 else 1.0 / sqrt(state.gradients[0] + 1.0)
+    if state.peak[0] > state.zero[0]:
+        state.zero[0] = state.peak[0] + 10.0 / alpha
+        state.work.floor[:] = 0.0
+    exp_into(state.weight, alpha, state.gain, state.zero[0], state.per_cost)
+    total, shares = 0.0, 0.0
+    for a in range(state.weight.shape[0]):
+        part, share = 0.0, 0.0
+        for m in range(state.weight.shape[1]):
+            part += state.weight[a, m]
+            share += state.weight[a, m] * model.cost[a, m]
+        total += part
+        shares += share
+    state.total[0], state.total[1] = total, shares
+
+
+ask.register(State, mf_grad_ask)
+tell.register(State, mf_grad_tell)
+STRATEGIES = (
+    Strategy("mf-grad", "the paper's algorithm, at the theory's rate", init, {"rate": 0.0, "clip": CLIP}),
+    Strategy("mf-grad-const", "the same at a constant rate", init, {"rate": 0.25, "clip": CLIP}),
+)

@@ -1,0 +1,34 @@
+"""The one shape of a strategy, and the two functions everything else calls.
+
+A strategy is a State (a NamedTuple of arrays) with `init`, `ask` and `tell`. `ask` only reads and `tell` is the only
+mutator, so any state is a fold of `tell` over the evaluations told, live or simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mfbai.kernels.jit import generic
+
+
+@generic(2)
+def ask(model, stats, state, pending):
+    """The cell (arm, fidelity) to evaluate next, if `pending` (K, M) evaluations are under way. Reads only."""
+
+
+@generic(2)
+def tell(model, stats, state, arm, fidelity, x):
+    """Learn that a cell returned x, which `stats` holds already. The only mutator of `state`."""
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """How to make a strategy's first state, and what people can set about it."""
+
+    name: str
+    summary: str
+    init: Callable[..., Any]  # init(model, **options) -> State
+    options: Mapping[str, Any] = field(default_factory=dict)  # name -> default, passed to init
+    top_only: bool = False  # whether it evaluates at the top fidelity alone
