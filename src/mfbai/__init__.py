@@ -1,0 +1,54 @@
+"""Find the best of K alternatives with a stated risk at the least cost, when each can be evaluated at several fidelities.
+
+The public names are loaded when first used, so that `import mfbai` and `mfbai --help` are quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mfbai.errors import InvalidInput as InvalidInput
+    from mfbai.errors import MfbaiError as MfbaiError
+    from mfbai.errors import UnknownName as UnknownName
+    from mfbai.information import Evidence as Evidence
+    from mfbai.information import evidence as evidence
+    from mfbai.families import Bernoulli as Bernoulli
+    from mfbai.families import Exponential as Exponential
+    from mfbai.families import Gaussian as Gaussian
+    from mfbai.families import Poisson as Poisson
+    from mfbai.families import SubGaussian as SubGaussian
+    from mfbai.instances import random_instance as random_instance
+    from mfbai.problem import Instance as Instance
+    from mfbai.problem import Problem as Problem
+    from mfbai.simulation import Runs as Runs
+    from mfbai.simulation import Trace as Trace
+    from mfbai.simulation import simulate as simulate
+    from mfbai.simulation import trace as trace
+    from mfbai.spec import dumps as dumps
+    from mfbai.spec import load as load
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "mfbai.errors": ["InvalidInput", "MfbaiError", "UnknownName"],
+    "mfbai.information": ["Evidence", "evidence"],
+    "mfbai.families": ["Bernoulli", "Exponential", "Gaussian", "Poisson", "SubGaussian"],
+    "mfbai.instances": ["random_instance"],
+    "mfbai.problem": ["Instance", "Problem"],
+    "mfbai.simulation": ["Runs", "Trace", "simulate", "trace"],
+    "mfbai.spec": ["dumps", "load"],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted([*_HOME_OF, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'mfbai' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

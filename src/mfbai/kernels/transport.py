@@ -15,9 +15,9 @@ import numpy as np
 
 from mfbai.families import BernoulliLaw, ExponentialLaw, GaussianLaw, PoissonLaw
 from mfbai.kernels.jit import generic, kernel
-from mfbai.kernels.law import divergence
+from mfbai.kernels.law import divergence, is_quadratic
 from mfbai.kernels.multimodal import DEPTH, local_minima
-from mfbai.kernels.profile import dead_zone, minimise, shift
+from mfbai.kernels.profile import dead_zone, expand_pair, minimise, shift
 
 
 SURE = 1.0 - 1e-9  # lower bounds are kept a little below, for rounding
@@ -77,6 +77,12 @@ def meet(law, model, weights, means, i, j, start, work):
 def fit(model, weights, means, arm, work):
     """Find the arm's minimisers and misfit. O(M) a pass, usually one pass."""
     work.stale[arm] = False
+    if is_quadratic(model.law) and work.misfit[arm] > 0.0:
+        # Its data contradicted each other before: they will still, and its minimiser is close by.
+        x, value, done = leap(model, weights, means, arm, -1, work.psi[arm])
+        if done and model.top_low[arm] <= x <= model.top_high[arm]:
+            work.psi[arm], work.psi_low[arm], work.psi_high[arm], work.misfit[arm] = x, x, x, value
+            return
     low, high = dead_zone(model, weights, means, arm)
     if low <= high:
         work.psi_low[arm], work.psi_high[arm], work.misfit[arm] = low, high, 0.0
@@ -86,6 +92,19 @@ def fit(model, weights, means, arm, work):
     low, high = max(high, model.top_low[arm]), min(low, model.top_high[arm])
     x, value = settle(model.law, model, weights, means, arm, low, high, work)
     work.psi[arm], work.psi_low[arm], work.psi_high[arm], work.misfit[arm] = x, x, x, value
+
+
+@kernel
+def leap(model, weights, means, i, j, x):
+    """The minimiser of a quadratic g_i(x) + g_j(x + tolerance) by one exact step from x, the minimum, and whether the
+    step stayed inside its piece, short enough to keep full precision. For g_i alone if j < 0."""
+    value, slope, _, curvature, below, above = expand_pair(model, weights, means, i, j, x)
+    if curvature <= 0.0:
+        return x, value, False
+    step = slope / curvature
+    gain = 0.5 * slope * step
+    y = x - step
+    return y, value - gain, below <= y <= above and gain <= 0.5 * value
 
 
 @kernel
@@ -109,6 +128,10 @@ def meet_convex(law, model, weights, means, i, j, start, work):
     gap = model.tolerance
     low = max(work.psi_high[j] - gap, model.top_low[i])
     high = min(work.psi_low[i], model.top_high[j] - gap)
+    if is_quadratic(model.law):
+        x, value, done = leap(model, weights, means, i, j, start)
+        if done and low <= x <= high:
+            return value, x, x + gap
     x, value = minimise(model, weights, means, i, j, low, high, start)
     return value, x, x + gap
 
@@ -233,10 +256,11 @@ def evaluate(model, weights, means, work):
 
 
 @kernel
-def supergradient(model, means, arm, fidelity, x):
-    """dF/d(omega[arm, fidelity]) for an arm of the pair, whose top mean at the closest alternative is x."""
-    move = shift(model, means[arm, fidelity], arm, fidelity, x)
-    return divergence(model.law, arm, fidelity, means[arm, fidelity], move) / model.cost[arm, fidelity]
+def divergence_at(model, means, arm, fidelity, x):
+    """A cell's divergence if its arm's top mean is x. Over its cost, for an arm of the pair of F and its top mean at the
+    closest alternative, it is the supergradient of F in the cell's cost share; all other arms' cells have 0."""
+    mean = means[arm, fidelity]
+    return divergence(model.law, arm, fidelity, mean, shift(model, mean, arm, fidelity, x))
 
 
 @kernel

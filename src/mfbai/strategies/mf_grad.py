@@ -22,7 +22,7 @@ from mfbai.errors import Faults
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.law import reach
 from mfbai.kernels.softmax import exp_into
-from mfbai.kernels.transport import Work, evaluate, make_work, supergradient
+from mfbai.kernels.transport import Work, divergence_at, evaluate, make_work
 from mfbai.strategies.shape import Strategy, ask, tell
 
 
@@ -69,17 +69,42 @@ def init(model, rate, clip):
 
 @kernel
 def mf_grad_ask(model, stats, state, pending):
+    under_way = 0
+    for c in range(pending.size):
+        under_way += pending.flat[c]
+    if under_way == 0:
+        return furthest_behind(state.target, stats.count)
     # With evaluations under way, look as many steps ahead with the current pi~.
-    ahead = pending.sum() / state.total[0]
-    arm, fidelity, most = 0, 0, -np.inf
+    ahead = under_way / state.total[0]
+    arm, fidelity, most = 0, 0, -inf
     for a in range(stats.count.shape[0]):
         for m in range(stats.count.shape[1]):
-            deficit = state.target[a, m] - stats.count[a, m]
-            if ahead > 0.0:
-                deficit += ahead * state.weight[a, m] - pending[a, m]
+            deficit = state.target[a, m] + ahead * state.weight[a, m] - stats.count[a, m] - pending[a, m]
             if deficit > most:
                 arm, fidelity, most = a, m, deficit
     return arm, fidelity
+
+
+@kernel
+def furthest_behind(target, count):
+    """The first cell that maximises target - count."""
+    goal, done = target.flat, count.flat
+    # Four running maxima: a comparison waits for the one before it.
+    m0, m1, m2, m3 = -inf, -inf, -inf, -inf
+    c = 0
+    while c + 3 < count.size:
+        m0, m1 = max(m0, goal[c] - done[c]), max(m1, goal[c + 1] - done[c + 1])
+        m2, m3 = max(m2, goal[c + 2] - done[c + 2]), max(m3, goal[c + 3] - done[c + 3])
+        c += 4
+    while c < count.size:
+        m0 = max(m0, goal[c] - done[c])
+        c += 1
+    most = max(max(m0, m1), max(m2, m3))
+    for a in range(count.shape[0]):
+        for m in range(count.shape[1]):
+            if target[a, m] - count[a, m] >= most:
+                return a, m
+    return 0, 0
 
 
 @kernel
@@ -91,9 +116,9 @@ def mf_grad_tell(model, stats, state, arm, fidelity, x):
     add_supergradient(model, stats, state, state.clip * sqrt(t))
     update_weights(model, state)
     scale = (1.0 - 0.25 / sqrt(t)) / state.total[0]
-    for a in range(stats.count.shape[0]):
-        for m in range(stats.count.shape[1]):
-            state.target[a, m] += scale * state.weight[a, m]
+    target, weight = state.target.flat, state.weight.flat
+    for c in range(stats.count.size):
+        target[c] += scale * weight[c]
 
 
 @kernel
@@ -115,11 +140,15 @@ def note_move(model, stats, state, arm, fidelity, x):
 def add_supergradient(model, stats, state, limit):
     _, leader, challenger, x, y = evaluate(model, state.weight, stats.mean, state.work)
     pull_cost = state.total[1] / state.total[0]
+    peak = state.peak[0]
     for side in range(2):
         a, top = (leader, x) if side == 0 else (challenger, y)
         for m in range(stats.count.shape[1]):
-            state.gain[a, m] += min(pull_cost * supergradient(model, stats.mean, a, m, top), limit)
-            state.peak[0] = max(state.peak[0], state.gain[a, m])
+            gradient = pull_cost * divergence_at(model, stats.mean, a, m, top) * state.per_cost[a, m]
+            gain = state.gain[a, m] + min(gradient, limit)
+            state.gain[a, m] = gain
+            peak = max(peak, gain)
+    state.peak[0] = peak
     state.gradients[0] += 1
 
 
@@ -137,7 +166,7 @@ def update_weights(model, state):
     exp_into(state.weight, alpha, state.gain, state.zero[0], state.per_cost)
     total, shares = 0.0, 0.0
     for a in range(state.weight.shape[0]):
-        part, share = 0.0, 0.0
+        part, share = 0.0, 0.0  # an addition waits for the one before it: short chains, one for each arm
         for m in range(state.weight.shape[1]):
             part += state.weight[a, m]
             share += state.weight[a, m] * model.cost[a, m]

@@ -1,0 +1,90 @@
+"""What a set of evaluations says about which arm is best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mfbai.errors import Cells, Faults
+from mfbai.kernels import transport
+from mfbai.problem import Model, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The evidence F = max_i min_{j != i} f_ij for the leader, in nats.
+
+    f_ij measures how far the data are from any model in which arm j is better than arm i by more than the tolerance:
+    the least sum of count * divergence over all means that the bias bounds allow. Zero says nothing; at 10 such a model
+    is about e^-10 as likely as the best one.
+    """
+
+    value: float  # F
+    leader: int  # the arm that the data favour
+    challenger: int  # the arm hardest to tell from it
+    top_means: tuple[float, float]  # of leader and challenger in the closest model where the challenger is better
+    model: Model
+    counts: NDArray[np.float64]  # (K, M)
+    means: NDArray[np.float64]  # (K, M), reflected if the problem minimises
+    sign: float  # -1 if it does
+
+    @cached_property
+    def matrix(self) -> NDArray[np.float64]:
+        """(K, K) all f_ij, infinite on the diagonal. Computed when asked for."""
+        matrix = np.empty((len(self.counts), len(self.counts)))
+        transport.matrix(self.model, self.counts, self.means, transport.make_work(self.model), matrix)
+        return matrix
+
+    @cached_property
+    def supergradient(self) -> NDArray[np.float64]:
+        """(K, M) what F gains for each unit of cost spent on a cell, at first order: zero but for leader, challenger."""
+        gradient = np.zeros(self.counts.shape)
+        for arm, x in zip((self.leader, self.challenger), self.top_means, strict=True):
+            for m in range(gradient.shape[1]):
+                gradient[arm, m] = transport.divergence_at(self.model, self.means, arm, m, self.sign * x)
+        return gradient / self.model.cost
+
+
+def evidence(problem: Problem, counts: ArrayLike, means: ArrayLike, tolerance: float = 0.0) -> Evidence:
+    """Weigh the evidence in `counts` (K, M) evaluations with the given `means` (K, M; anything where counts are 0).
+
+    >>> from mfbai import Gaussian, Problem, evidence
+    >>> problem = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
+    >>> found = evidence(problem, counts=[[20, 2], [20, 2]], means=[[0.50, 0.52], [0.81, 0.79]])
+    >>> problem.arms[found.leader], round(found.value, 3)
+    ('wide', 9.695)
+    """
+    model = problem.model(tolerance)
+    weights, values = _check(problem, counts, means)
+    work = transport.make_work(model)
+    value, leader, challenger, x, y = transport.evaluate(model, weights, values, work)
+    top_means = (problem.sign * x, problem.sign * y)
+    return Evidence(value, leader, challenger, top_means, model, weights, values, problem.sign)
+
+
+def _check(
+    problem: Problem, counts: ArrayLike, means: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both tables as the kernels want them."""
+    faults = Faults()
+    cells = Cells(faults, problem.arms, problem.fidelities)
+    weights = cells.read("counts", counts, full=True)
+    if weights is not None:
+        cells.refuse("counts", weights, weights < 0, "a count cannot be negative")
+        means = np.where(weights > 0, np.asarray(means, dtype=float), _some_mean(problem))
+    values = cells.read("means", means, full=True)
+    if values is not None:
+        problem.family.check_means(cells, values)
+    faults.raise_if_any("evidence")
+    assert weights is not None
+    assert values is not None
+    return weights, problem.sign * values
+
+
+def _some_mean(problem: Problem) -> float:
+    """A possible mean, for cells that have no data."""
+    low, high = problem.family.mean_range
+    return float(np.clip(0.5, low, high))
