@@ -22,12 +22,25 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function`: releases the GIL, IEEE arithmetic, cached on disk if it belongs to the package."""
+    """Compile `function`: no GIL, IEEE arithmetic, cached on disk if it belongs to the package.
+
+    Kernels allocate nothing: numba's run time for memory is switched off, as counting references would cost ten times
+    what the arithmetic does. They are inlined into their callers, because records of many arrays are slow to pass.
+    """
+    return _compile(function, _nrt=False, forceinline=True)
+
+
+def kernel_with_memory(function: Function) -> Function:
+    """The same for the few functions of numba's library that need the run time for memory."""
+    return _compile(function, _nrt=True)
+
+
+def _compile(function: Function, **flags: bool) -> Function:
     folder = cache_folder() if Path(function.__code__.co_filename).is_relative_to(PACKAGE) else None
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = folder or before
     try:
-        return numba.njit(nogil=True, error_model="numpy", cache=folder is not None, _nrt=False, forceinline=True)(function)  # type: ignore[no-any-return]
+        return numba.njit(nogil=True, error_model="numpy", cache=folder is not None, **flags)(function)  # type: ignore[no-any-return]
     finally:
         numba.config.CACHE_DIR = before
 

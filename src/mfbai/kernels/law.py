@@ -9,7 +9,7 @@ minimise) sees -p and -q, so its slope changes sign. Callers keep q inside the r
 from math import inf, log1p, sqrt
 
 from mfbai.families import BernoulliLaw, ExponentialLaw, GaussianLaw, PoissonLaw
-from mfbai.kernels.jit import generic, kernel
+from mfbai.kernels.jit import generic, kernel, kernel_with_memory
 
 TINY = 1e-290  # what is below counts as zero, so that no quotient overflows
 
@@ -134,9 +134,14 @@ def poisson_slopes(law, arm, fidelity, p, e):
     return law.sign * (1.0 - down), share(down, q)
 
 
+@kernel_with_memory
+def draw_poisson(rng, mean):
+    return rng.poisson(mean)
+
+
 @kernel
 def poisson_sample(law, rng, arm, fidelity, mean):
-    return law.sign * rng.poisson(law.sign * mean)
+    return law.sign * draw_poisson(rng, law.sign * mean)
 
 
 @kernel

@@ -24,14 +24,22 @@ SURE = 1.0 - 1e-9  # lower bounds are kept a little below, for rounding
 
 
 class Work(NamedTuple):
-    """What an evaluation of F leaves behind: results, and starting points for the next one."""
+    """What an evaluation of F leaves behind: results, and starting points and bounds for the next one.
+
+    Who changes means or weights between two evaluations marks the arms concerned as stale. Who knows that all other
+    weights grew, by a factor of rho at most, multiplies `growth` by rho instead: an arm's misfit, not computed again,
+    is then known up to that factor, which is enough for most arms most of the time.
+    """
 
     psi_low: np.ndarray  # (K,) each arm's minimisers [psi_low, psi_high]: equal unless no data pin the arm down
     psi_high: np.ndarray  # (K,)
     misfit: np.ndarray  # (K,) each arm's least misfit h = g(psi)
     psi: np.ndarray  # (K,) where the last search for psi ended: the next one starts there
     eta: np.ndarray  # (K,) the same for f_{top, j}
-    stale: np.ndarray  # (K,) whether the arm's means changed since it was fitted
+    stale: np.ndarray  # (K,) whether the arm must be fitted anew
+    growth: np.ndarray  # (1,) the product of all rho so far
+    born: np.ndarray  # (K,) `growth` when the arm was fitted
+    ally: np.ndarray  # (1,) the last challenger of the arm of the largest misfit
     floor: np.ndarray  # (K,) lower bounds on sqrt(f_{top, j}), kept by those who know how f changed; 0 says nothing
     top: np.ndarray  # (1,) the arm of the largest psi
     challenger: np.ndarray  # (1,) its challenger: the next evaluation looks at it first
@@ -52,6 +60,9 @@ def make_work(model) -> Work:
         psi=np.zeros(K),
         eta=np.zeros(K),
         stale=np.ones(K, dtype=np.bool_),
+        growth=np.ones(1),
+        born=np.zeros(K),
+        ally=np.zeros(1, dtype=np.int64),
         floor=np.zeros(K),
         top=np.zeros(1, dtype=np.int64),
         challenger=np.zeros(1, dtype=np.int64),
@@ -76,7 +87,7 @@ def meet(law, model, weights, means, i, j, start, work):
 @kernel
 def fit(model, weights, means, arm, work):
     """Find the arm's minimisers and misfit. O(M) a pass, usually one pass."""
-    work.stale[arm] = False
+    work.stale[arm], work.born[arm] = False, work.growth[0]
     if is_quadratic(model.law) and work.misfit[arm] > 0.0:
         # Its data contradicted each other before: they will still, and its minimiser is close by.
         x, value, done = leap(model, weights, means, arm, -1, work.psi[arm])
@@ -189,6 +200,13 @@ meet.register(ExponentialLaw, meet_multimodal)
 
 
 @kernel
+def ensure(model, weights, means, arm, work):
+    """Fit the arm, unless its fit is exact as it stands."""
+    if work.stale[arm] or work.born[arm] != work.growth[0]:
+        fit(model, weights, means, arm, work)
+
+
+@kernel
 def row(model, weights, means, i, first, enough, work):
     """min_{j != i} f_ij with its j, x, y, looking at `first` first; gives up once the minimum is <= enough."""
     value, challenger, x, y = inf, first, 0.0, 0.0
@@ -197,6 +215,9 @@ def row(model, weights, means, i, first, enough, work):
         if j == i or n == first or work.misfit[i] + work.misfit[j] >= value:
             continue
         if i == work.top[0] and work.floor[j] * work.floor[j] >= value:
+            continue
+        ensure(model, weights, means, j, work)
+        if work.misfit[i] + work.misfit[j] >= value:
             continue
         f, xj, yj = pair(model, weights, means, i, j, work.eta[j], work)
         if i == work.top[0]:
@@ -210,13 +231,10 @@ def row(model, weights, means, i, first, enough, work):
 
 @kernel
 def refit(model, weights, means, work):
-    """Fit the arms whose fit may have changed; name the arm of the largest psi and that of the largest misfit.
-
-    Where an arm's data fit, its minimisers do not depend on the weights, so they hold until a mean changes.
-    """
+    """Fit the stale arms; name the arm of the largest psi and that of the largest misfit, as far as known."""
     top, worst = 0, 0
     for a in range(weights.shape[0]):
-        if work.stale[a] or work.misfit[a] > 0.0:
+        if work.stale[a]:
             fit(model, weights, means, a, work)
         if work.psi_high[a] > work.psi_high[top]:
             top = a
@@ -225,7 +243,16 @@ def refit(model, weights, means, work):
     if top != work.top[0]:
         work.top[0] = top
         work.floor[:] = 0.0
+    ensure(model, weights, means, top, work)
     return top, worst
+
+
+@kernel
+def out_of_race(model, i, top, value, work):
+    """Whether row i cannot beat `value`, by the bound f_{i,top} <= g_i + g_top at the minimisers as last computed."""
+    if work.psi_high[top] < work.psi_low[i] + model.tolerance:
+        return False
+    return work.misfit[i] * work.growth[0] <= (value - work.misfit[top]) * work.born[i]
 
 
 @kernel
@@ -239,17 +266,21 @@ def evaluate(model, weights, means, work):
     value, leader, challenger, x, y = -inf, top, top, 0.0, 0.0
     for n in range(-2, K):
         i = top if n == -2 else (worst if n == -1 else n)
-        if n > -2:
-            # f_{i,top} >= h_i + h_top, with equality unless psi_i is within the tolerance of psi_top.
-            near = work.psi_high[top] < work.psi_low[i] + model.tolerance
-            if i == top or (not near and work.misfit[i] + work.misfit[top] <= value):
-                continue
         first = top
-        if i == top:
-            first = work.challenger[0] if work.challenger[0] != top else (top + 1) % K
+        if n > -2:
+            if i == top or out_of_race(model, i, top, value, work):
+                continue
+            ensure(model, weights, means, i, work)
+            if out_of_race(model, i, top, value, work):
+                continue
+        if n < 0:
+            first = work.challenger[0] if n == -2 else work.ally[0]
+            first = first if first != i else (i + 1) % K
         f, j, xi, yj = row(model, weights, means, i, first, value, work)
-        if i == top:
+        if n == -2:
             work.challenger[0], work.meeting[0], work.meeting[1] = j, xi, yj
+        elif n == -1:
+            work.ally[0] = j
         if f > value:
             value, leader, challenger, x, y = f, i, j, xi, yj
     return value, leader, challenger, x, y
@@ -266,7 +297,8 @@ def divergence_at(model, means, arm, fidelity, x):
 @kernel
 def matrix(model, weights, means, work, out):
     """All f_ij, infinite on the diagonal. O(K^2 M)."""
-    refit(model, weights, means, work)
+    for a in range(weights.shape[0]):
+        ensure(model, weights, means, a, work)
     for i in range(weights.shape[0]):
         for j in range(weights.shape[0]):
             out[i, j] = pair(model, weights, means, i, j, work.psi[i], work)[0] if i != j else inf

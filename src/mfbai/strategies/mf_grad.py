@@ -148,6 +148,7 @@ def add_supergradient(model, stats, state, limit):
             gain = state.gain[a, m] + min(gradient, limit)
             state.gain[a, m] = gain
             peak = max(peak, gain)
+        state.work.stale[a] = True
     state.peak[0] = peak
     state.gradients[0] += 1
 
@@ -156,13 +157,21 @@ def add_supergradient(model, stats, state, limit):
 def update_weights(model, state):
     """Take the softmax of the gains.
 
-    Only ratios of weights matter. Gains are measured against a `zero` above them all that moves rarely: while it rests,
-    no weight shrinks, as gains only grow and alpha only falls.
+    Only ratios of weights matter. Gains are measured against a `zero` above them all that moves rarely. While it rests
+    no weight shrinks, as gains only grow and alpha only falls; and the weights of arms whose gains did not change grow
+    by exp((alpha before - alpha) * (zero - gain)) at most.
     """
-    alpha = state.rate if state.rate > 0.0 else 1.0 / sqrt(state.gradients[0] + 1.0)
-    if state.peak[0] > state.zero[0]:
+    n, work = state.gradients[0], state.work
+    alpha = state.rate if state.rate > 0.0 else 1.0 / sqrt(n + 1.0)
+    before = state.rate if state.rate > 0.0 else 1.0 / sqrt(n)
+    rise = (before - alpha) * state.zero[0]
+    if state.peak[0] > state.zero[0] or rise > 0.5:
         state.zero[0] = state.peak[0] + 10.0 / alpha
-        state.work.floor[:] = 0.0
+        work.floor[:] = 0.0
+        work.stale[:] = True
+        work.growth[0] = 1.0
+    else:
+        work.growth[0] *= 1.0 + rise + rise * rise  # >= exp(rise)
     exp_into(state.weight, alpha, state.gain, state.zero[0], state.per_cost)
     total, shares = 0.0, 0.0
     for a in range(state.weight.shape[0]):

@@ -1,0 +1,5 @@
+"""python -m mfbai."""
+
+from mfbai.cli import main
+
+main()

@@ -1,0 +1,50 @@
+"""The `mfbai` command: thin commands that parse, call the library and print. Heavy imports wait inside them."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from mfbai.cli import demo, evidence, instances, simulate
+
+app = typer.Typer(
+    help="Find the best of K alternatives with a stated risk at the least cost, over several fidelities.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for module in (demo, instances, simulate, evidence):
+    module.add_to(app)
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        import mfbai
+
+        typer.echo(f"mfbai {mfbai.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Print the version."),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line: bad input ends with exit code 2 and a message that says what to do."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        from mfbai.errors import MfbaiError
+
+        if not isinstance(error, MfbaiError):
+            raise
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(2)

@@ -1,0 +1,105 @@
+"""mfbai demo."""
+
+from __future__ import annotations
+
+import time
+from math import log
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mfbai.cli.output import console
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+    from mfbai.simulation.setup import Run
+
+INSTANCE, DELTA, RUNS = "paper-4x5", 0.01, 500
+FRAME = 0.05  # seconds between two pictures
+FRAMES = 100  # a run is spread over about so many of them: some five seconds
+
+
+def demo(seed: Annotated[int, typer.Option(help="Another seed, another run.")] = 0) -> None:
+    """Watch the best of four arms being found, then see what it saved.
+
+    Example: mfbai demo
+    """
+    from rich.live import Live
+
+    import mfbai
+
+    out = console()
+    out.print(f"[bold]Which of four arms is best?[/bold] Instance {INSTANCE}: five fidelities, from cheap and biased to true.")
+    with out.status("compiling the kernels (the first time only) ..."):
+        run = start("mf-grad", seed)
+        goal = int(mfbai.simulate(INSTANCE, "mf-grad", DELTA, runs=1, seed=seed).steps[0])
+    if out.is_terminal:
+        with Live(picture(run), console=out, refresh_per_second=1 / FRAME) as live:
+            while not run.decided:
+                run.advance(int(run.stats.steps[0]) + max(1, goal // FRAMES))
+                live.update(picture(run))
+                time.sleep(FRAME)
+    else:
+        run.advance(goal)
+        out.print(picture(run))
+    conclude(out, run, seed)
+
+
+def start(strategy: str, seed: int) -> Run:
+    from mfbai.simulation.setup import Run, prepare
+
+    run = Run(prepare(INSTANCE, strategy, "stylised", [DELTA], {}, {"seed": seed}))
+    run.restart(seed, 0)
+    return run
+
+
+def picture(run: Run) -> Group:
+    """Evidence against its threshold, and what was spent on each cell."""
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    from mfbai.information import evidence
+
+    problem, stats = run.setup.instance.problem, run.stats
+    found = evidence(problem, stats.count, stats.mean)
+    threshold = float(run.rule.base[0] + run.rule.scale * log(log(max(int(stats.steps[0]), 1)) + run.rule.offset))
+    cells = Table(title="cost spent", box=None, header_style="bold", title_justify="left", pad_edge=False)
+    cells.add_column("arm")
+    for fidelity, cost in zip(problem.fidelities, problem.costs[0], strict=True):
+        cells.add_column(f"{fidelity}\n(cost {cost:g})", justify="right")
+    cells.add_column("top mean\nat least ... at most" if False else "mean at\nthe top", justify="right")
+    for a, arm in enumerate(problem.arms):
+        style = "bold green" if a == found.leader and found.value > 0 else ""
+        spent = [f"{cost:.2f}" for cost in stats.count[a] * problem.costs[a]]
+        mean = f"{stats.mean[a, -1]:.3f}" if stats.count[a, -1] else ""
+        cells.add_row(arm, *spent, mean, style=style)
+    line = Text(f"evidence {found.value:6.2f} of {threshold:.2f}   {int(stats.steps[0])} evaluations, cost {stats.spent[0]:.2f}")
+    return Group(line, ProgressBar(total=threshold, completed=min(found.value, threshold), width=72), cells)
+
+
+def conclude(out: Any, run: Run, seed: int) -> None:
+    import mfbai
+
+    instance = run.setup.instance
+    answer, cost = int(run.outcome.answer[0]), float(run.outcome.cost[0])
+    verdict = "which is right" if answer == instance.best else f"which is wrong: it is {instance.arms[instance.best]}"
+    out.print(f"\n[bold]The best arm is {instance.arms[answer]}[/bold] ({verdict}). It cost {cost:.2f}.")
+    out.print(
+        f"The risk of a wrong answer was set to {DELTA:.0%}; the stopping rule is the heuristic of the paper's experiments."
+    )
+    with out.status("comparing ..."):
+        ours = mfbai.simulate(instance, "mf-grad", DELTA, RUNS, seed)
+        top = mfbai.simulate(instance, "grad", DELTA, RUNS, seed)
+    saved = 1 - ours.mean_cost / top.mean_cost
+    out.print(
+        f"Over {RUNS} runs: {ours.mean_cost:.0f} on average with all fidelities, {top.mean_cost:.0f} with the top "
+        f"fidelity only: [bold]{saved:.0%} saved[/bold]. Wrong answers: {ours.error_rate:.1%} and {top.error_rate:.1%}."
+    )
+    out.print("Next: mfbai simulate --help, mfbai instances, README.md.")
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(demo)

@@ -1,0 +1,135 @@
+"""mfbai evidence."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mfbai.cli.output import JSON_OPTION, console, print_json
+
+if TYPE_CHECKING:
+    from mfbai.information import Evidence
+    from mfbai.problem import Problem
+
+
+def evidence(
+    spec: Annotated[str, typer.Argument(help="The problem: a TOML file, or a name (see `mfbai instances`).")],
+    data: Annotated[Path, typer.Argument(help="Evaluations: a CSV file, or counts and means in a JSON file.")],
+    tolerance: Annotated[float, typer.Option(help="An arm this close to the best is as good.")] = 0.0,
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Say which arm the evaluations made so far favour, and by how much.
+
+    A CSV file has the header arm,fidelity,value and a line for each evaluation (names, or numbers from 1). A JSON file
+    holds {"counts": [[...]], "means": [[...]]}, arms by fidelities.
+
+    Example: mfbai evidence problem.toml evaluations.csv
+    """
+    import mfbai
+
+    found = mfbai.load(spec)
+    problem = found.problem if isinstance(found, mfbai.Instance) else found
+    counts, means = read_data(data, problem)
+    result = mfbai.evidence(problem, counts, means, tolerance)
+    if as_json:
+        print_json(to_dict(problem, result))
+    else:
+        print_evidence(problem, result)
+
+
+def read_data(path: Path, problem: Problem) -> tuple[Any, Any]:
+    """(counts, means) of a file."""
+    from mfbai.errors import Fault, InvalidInput
+
+    try:
+        text = path.read_text()
+        if path.suffix.lower() == ".json":
+            tables = json.loads(text)
+            return tables["counts"], tables["means"]
+    except OSError as error:
+        raise InvalidInput([Fault(str(path), f"cannot be read: {error.strerror}; check the path")]) from None
+    except (ValueError, KeyError, TypeError):
+        told = 'is not what is expected: give {"counts": [[...]], "means": [[...]]}, arms by fidelities'
+        raise InvalidInput([Fault(str(path), told)]) from None
+    return read_csv(path, text, problem)
+
+
+def read_csv(path: Path, text: str, problem: Problem) -> tuple[Any, Any]:
+    import numpy as np
+
+    from mfbai.errors import Faults
+
+    faults = Faults()
+    reader = csv.DictReader(text.splitlines())
+    if not {"arm", "fidelity", "value"} <= set(reader.fieldnames or ()):
+        faults.add(str(path), "has no header arm,fidelity,value: add it as the first line")
+        faults.raise_if_any("data")
+    counts, sums = np.zeros(problem.shape), np.zeros(problem.shape)
+    for line, row in enumerate(reader, start=2):
+        place = f"{path} line {line}:"
+        arm = index(faults, place, "arm", row["arm"], problem.arms)
+        fidelity = index(faults, place, "fidelity", row["fidelity"], problem.fidelities)
+        value = read_value(faults, place, row["value"], problem)
+        if arm is not None and fidelity is not None and value is not None:
+            counts[arm, fidelity] += 1
+            sums[arm, fidelity] += value
+    faults.raise_if_any("data")
+    return counts, sums / np.maximum(counts, 1)
+
+
+def index(faults: Any, place: str, kind: str, text: str | None, names: tuple[str, ...]) -> int | None:
+    from mfbai.errors import suggestion
+
+    text = (text or "").strip()
+    if text in names:
+        return names.index(text)
+    if text.isdigit() and 1 <= int(text) <= len(names):
+        return int(text) - 1
+    faults.add(place, f"unknown {kind} {text!r}: {suggestion(text, names)}")
+    return None
+
+
+def read_value(faults: Any, place: str, text: str | None, problem: Problem) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        faults.add(place, f"the value is {text!r}: give a number")
+        return None
+    if not problem.family.admits(value):
+        faults.add(place, f"the value is {value!r}: a {problem.family.name} evaluation cannot return that")
+        return None
+    return value
+
+
+def to_dict(problem: Problem, found: Evidence) -> dict[str, Any]:
+    return {
+        "value": found.value,
+        "leader": problem.arms[found.leader],
+        "challenger": problem.arms[found.challenger],
+        "matrix": [[None if i == j else float(f) for j, f in enumerate(row)] for i, row in enumerate(found.matrix)],
+    }
+
+
+def print_evidence(problem: Problem, found: Evidence) -> None:
+    from rich.table import Table
+
+    leader, challenger = problem.arms[found.leader], problem.arms[found.challenger]
+    out = console()
+    out.print(f"[bold]{leader}[/bold] leads, with evidence {found.value:.4g} against {challenger!r}, the closest rival.")
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("arm")
+    for column in ("evidence that it is not better", "evaluations", "cost spent"):
+        table.add_column(column, justify="right")
+    spent = found.counts * problem.costs
+    for j, arm in enumerate(problem.arms):
+        against = "leader" if j == found.leader else f"{found.matrix[found.leader, j]:.4g}"
+        table.add_row(arm, against, f"{found.counts[j].sum():g}", f"{spent[j].sum():g}")
+    out.print(table)
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(evidence)

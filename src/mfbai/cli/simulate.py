@@ -1,0 +1,156 @@
+"""mfbai simulate."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mfbai.cli.output import JSON_OPTION, console, print_json
+
+if TYPE_CHECKING:
+    from mfbai.problem import Instance
+    from mfbai.simulation import Runs
+
+
+def simulate(
+    instance: Annotated[str, typer.Argument(help="A name (see `mfbai instances`) or a TOML file with a [truth].")],
+    strategy: Annotated[list[str], typer.Option(help="A strategy; give it again to compare several.")] = ["mf-grad"],  # noqa: B006
+    stopping: Annotated[str, typer.Option(help="The stopping rule.")] = "stylised",
+    delta: Annotated[list[str], typer.Option(help="The risk; give it again, or with commas, for several.")] = ["0.01"],  # noqa: B006
+    runs: Annotated[int, typer.Option(help="How many runs.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Results depend on it alone.")] = 0,
+    max_steps: Annotated[int | None, typer.Option(help="Give up a run after this many evaluations.")] = None,
+    variance: Annotated[float | None, typer.Option(help="Replace the variance of the instance.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
+    settings: Annotated[
+        list[str], typer.Option("--set", metavar="KEY=VALUE", help="A setting of the strategy or the rule, as rate=0.1.")
+    ] = [],  # noqa: B006
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Run strategies many times on an instance; report cost and errors.
+
+    Example: mfbai simulate paper-4x5 --strategy mf-grad --strategy grad --delta 0.01 --runs 1000
+    """
+    loaded, deltas, options = check(instance, strategy, stopping, delta, runs, seed, max_steps, variance, workers, settings)
+    from mfbai.simulation import simulate as run
+
+    done: list[Runs] = []
+    for name in strategy:
+        known = known_options(name, stopping)
+        wanted = {key: value for key, value in options.items() if key in known}
+        found = run(loaded, name, deltas, runs, seed, stopping, max_steps, workers, wanted)
+        done.append(found)
+        if len(found) < runs:
+            break
+    records = [record for found in done for record in found.records()]
+    if as_json:
+        print_json(records)
+    else:
+        print_table(loaded, records)
+    if len(done[-1]) < runs:
+        typer.echo(f"interrupted: {len(done[-1])} of {runs} runs of {done[-1].strategy} were finished", err=True)
+        sys.exit(130)
+
+
+def check(
+    instance: str,
+    strategies: list[str],
+    stopping: str,
+    delta: list[str],
+    runs: int,
+    seed: int,
+    max_steps: int | None,
+    variance: float | None,
+    workers: int | None,
+    settings: list[str],
+) -> tuple[Instance, list[float], dict[str, float]]:
+    """Everything that can be wrong with the call, told at once and before anything runs."""
+    from mfbai.errors import Faults, check_choice, check_delta, suggestion
+    from mfbai.simulation.setup import check_instance, check_integers, prepare
+    from mfbai.stopping import RULES
+    from mfbai.strategies import STRATEGIES
+
+    faults = Faults()
+    loaded = None
+    with faults.absorb():
+        loaded = check_instance(instance, variance)
+    for name in strategies:
+        check_choice(faults, "strategy", name, STRATEGIES)
+    check_choice(faults, "stopping", stopping, RULES)
+    deltas = [number(faults, "delta", part) for text in delta for part in text.split(",")]
+    check_delta(faults, [value for value in deltas if value is not None] or [0.5])
+    check_integers(faults, {"runs": runs, "seed": seed, "max_steps": max_steps, "workers": workers})
+    options = read_settings(faults, settings)
+    known = [key for name in strategies if name in STRATEGIES for key in known_options(name, stopping)]
+    for key in options:
+        if key not in known:
+            faults.add("--set", f"has no {key!r}: {suggestion(key, sorted(set(known)))}")
+    faults.raise_if_any("call")
+    assert loaded is not None
+    final = [value for value in deltas if value is not None]
+    for name in strategies:  # what only the strategies themselves can check
+        wanted = {key: value for key, value in options.items() if key in known_options(name, stopping)}
+        prepare(loaded, name, stopping, final, wanted, {})
+    return loaded, final, options
+
+
+def known_options(strategy: str, stopping: str) -> list[str]:
+    from mfbai.stopping import RULES
+    from mfbai.strategies import STRATEGIES
+
+    rule = RULES[stopping].options if stopping in RULES else {}
+    return [*STRATEGIES[strategy].options, *rule]
+
+
+def number(faults: Any, field: str, text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        faults.add(field, f"is {text!r}: give a number")
+        return None
+
+
+def read_settings(faults: Any, settings: list[str]) -> dict[str, float]:
+    options = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            faults.add("--set", f"is {setting!r}: give KEY=VALUE, such as rate=0.1")
+            continue
+        value = number(faults, f"--set {key}", text)
+        if value is not None:
+            options[key.strip()] = value
+    return options
+
+
+def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    name, best = instance.name or "instance", instance.arms[instance.best]
+    K, M = instance.shape
+    table = Table(box=None, header_style="bold", pad_edge=False, title_justify="left")
+    table.title = f"{name}: {K} arms, {M} fidelities, best arm {best!r}; {records[0]['runs']} runs, seed {records[0]['seed']}"
+    for column in ("strategy", "stopping"):
+        table.add_column(column)
+    for column in ("delta", "mean cost", "± 95 %", "median", "errors", "mean steps", "stopped", "seconds"):
+        table.add_column(column, justify="right")
+    for record in records:
+        table.add_row(
+            record["strategy"],
+            record["stopping"],
+            f"{record['delta']:g}",
+            f"{record['mean_cost']:,.1f}",
+            "" if record["cost_ci95"] is None else f"{record['cost_ci95']:,.1f}",
+            f"{record['median_cost']:,.1f}",
+            f"{100 * record['error_rate']:.2f} %",
+            f"{record['mean_steps']:,.0f}",
+            f"{100 * record['stopped']:.0f} %",
+            f"{record['seconds']:.2f}",
+        )
+    console().print(table)
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(simulate)

@@ -1,0 +1,71 @@
+"""Runs many runs on several threads (kernels hold no lock), with a progress bar and a clean end on Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from threading import Event, local
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mfbai.simulation.setup import Run, Setup
+
+
+def for_each_run(
+    setup: Setup, seed: int, work: Callable[[Run, int, Event], bool], runs: int, workers: int | None
+) -> NDArray[np.bool_]:
+    """Call work(run, number, cancelled) for every run, which returns whether it was finished; returns (runs,) those.
+
+    Ctrl-C sets `cancelled`, waits for the runs under way to notice, and returns; if nothing is finished, it raises.
+    """
+    finished = np.zeros(runs, dtype=np.bool_)
+    cancelled = Event()
+    workers = min(workers or len(os.sched_getaffinity(0)), runs)
+    mine = local()
+    Run(setup).advance(0)  # compile before the progress bar starts its clock
+
+    def batch(numbers: range) -> int:
+        if not hasattr(mine, "run"):
+            mine.run = Run(setup)
+        for number in numbers:
+            if cancelled.is_set():
+                break
+            mine.run.restart(seed, number)
+            finished[number] = work(mine.run, number, cancelled)
+        return len(numbers)
+
+    label = f"{setup.strategy} on {setup.instance.name or 'instance'}"
+    with progress(runs, label) as advance, ThreadPoolExecutor(workers) as pool:
+        try:
+            for future in as_completed([pool.submit(batch, numbers) for numbers in batches(runs, workers)]):
+                advance(future.result())
+        except KeyboardInterrupt:
+            cancelled.set()
+    if cancelled.is_set() and not finished.any():
+        raise KeyboardInterrupt
+    return finished
+
+
+def batches(runs: int, workers: int) -> list[range]:
+    """Runs in some 20 parts a worker: small enough to share evenly, large enough to cost nothing."""
+    size = max(1, min(runs // (20 * workers), 100))
+    return [range(first, min(first + size, runs)) for first in range(0, runs, size)]
+
+
+@contextmanager
+def progress(total: int, label: str) -> Iterator[Callable[[int], None]]:
+    """A live bar with the time left on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda count: bar.update(task, advance=count)

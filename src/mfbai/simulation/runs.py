@@ -1,0 +1,198 @@
+"""Monte-Carlo: what a strategy costs, and how often it errs, under a stopping rule."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mfbai.problem import Instance
+from mfbai.simulation.engine import for_each_run
+from mfbai.simulation.setup import CHUNK, Run, prepare
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FOREVER = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """The outcome of many runs: arrays (runs,) for one delta, (runs, deltas) for several.
+
+    A run that reached max_steps before it stopped has `stopped` false and the answer -1; its cost and steps are what
+    it had spent by then, and it counts as no error.
+    """
+
+    instance: Instance
+    strategy: str
+    stopping: str
+    delta: float | tuple[float, ...]
+    seed: int
+    costs: NDArray[np.float64]
+    answers: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    stopped: NDArray[np.bool_]
+    pulls: NDArray[np.int64]  # (runs, K, M) evaluations of each cell by the end of the run
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.costs)
+
+    @property
+    def mean_cost(self) -> Any:
+        """The mean cost; like the summaries below a number, or (deltas,) for several deltas."""
+        return self.costs.mean(axis=0)
+
+    @property
+    def cost_ci95(self) -> Any:
+        """Half the width of the 95 % confidence interval of the mean cost (normal approximation); NaN for one run."""
+        if len(self) < 2:
+            return self.mean_cost * np.nan
+        return 1.96 * self.costs.std(axis=0, ddof=1) / np.sqrt(len(self))
+
+    @property
+    def median_cost(self) -> Any:
+        return np.median(self.costs, axis=0)
+
+    @property
+    def mean_steps(self) -> Any:
+        return self.steps.mean(axis=0)
+
+    @property
+    def error_rate(self) -> Any:
+        """The share of runs that stopped with a wrong answer."""
+        return (self.stopped & (self.answers != self.instance.best)).mean(axis=0)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A summary for each delta, as plain Python values."""
+        columns = {
+            "mean_cost": self.mean_cost,
+            "cost_ci95": self.cost_ci95,
+            "median_cost": self.median_cost,
+            "error_rate": self.error_rate,
+            "mean_steps": self.mean_steps,
+            "stopped": self.stopped.mean(axis=0),
+        }
+        return [
+            {
+                "instance": self.instance.name,
+                "strategy": self.strategy,
+                "stopping": self.stopping,
+                "delta": delta,
+                "runs": len(self),
+                "seed": self.seed,
+                **{name: _plain(np.atleast_1d(column)[level]) for name, column in columns.items()},
+                "seconds": round(self.seconds, 3),
+            }
+            for level, delta in enumerate(np.atleast_1d(self.delta).tolist())
+        ]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas DataFrame with a row for each run and delta."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("to_frame needs pandas: pip install 'mfbai[frame]'") from None
+        deltas = np.atleast_1d(self.delta)
+        columns = {
+            "run": np.repeat(np.arange(len(self)), len(deltas)),
+            "delta": np.tile(deltas, len(self)),
+            "cost": self.costs.ravel(),
+            "steps": self.steps.ravel(),
+            "answer": self.answers.ravel(),
+            "stopped": self.stopped.ravel(),
+            "correct": (self.answers == self.instance.best).ravel(),
+        }
+        return pd.DataFrame(columns)
+
+    def to_json(self) -> str:
+        """The summaries and every run, as JSON."""
+        arrays = ("costs", "answers", "steps", "stopped", "pulls")
+        return json.dumps({"summary": self.records(), **{name: getattr(self, name).tolist() for name in arrays}})
+
+    def __repr__(self) -> str:
+        summary = ", ".join(
+            f"delta {row['delta']:g}: cost {row['mean_cost']:.4g} ± {row['cost_ci95'] or 0:.2g}, "
+            f"errors {100 * row['error_rate']:.2g} %"
+            for row in self.records()
+        )
+        name = self.instance.name or "instance"
+        return f"<Runs: {len(self)} of {self.strategy} on {name}, {self.stopping}; {summary}>"
+
+
+def simulate(
+    instance: Instance | str,
+    strategy: str = "mf-grad",
+    delta: float | Sequence[float] = 0.01,
+    runs: int = 1000,
+    seed: int = 0,
+    stopping: str = "stylised",
+    max_steps: int | None = None,
+    workers: int | None = None,
+    options: Mapping[str, float] | None = None,
+) -> Runs:
+    """Run a strategy many times on an instance (or the name or file of one) and report what it cost.
+
+    Several deltas are served by one trajectory: sampling does not depend on delta, and the run goes on until the
+    smallest is decided. `options` are settings of the strategy or the rule, such as {"rate": 0.1}. Results depend on
+    the seed alone, not on the number of worker threads (one per core by default). Ctrl-C returns what is done.
+
+    >>> from mfbai import simulate
+    >>> found = simulate("paper-4x5", "mf-grad", delta=[0.1, 0.001], runs=100, seed=1)
+    >>> found.costs.shape, bool((found.costs[:, 0] <= found.costs[:, 1]).all())
+    ((100, 2), True)
+    """
+    begun = time.perf_counter()
+    counts = {"runs": runs, "seed": seed, "max_steps": max_steps, "workers": workers}
+    setup = prepare(instance, strategy, stopping, delta, options or {}, counts)
+    shape = (runs, setup.levels)
+    costs, steps = np.zeros(shape), np.zeros(shape, dtype=np.int64)
+    answers = np.full(shape, -1, dtype=np.int64)
+    pulls = np.zeros((runs, *setup.instance.shape), dtype=np.int64)
+    until = FOREVER if max_steps is None else int(max_steps)
+
+    def one(run: Run, number: int, cancelled: Event) -> bool:
+        while not run.decided and run.stats.steps[0] < until:
+            if cancelled.is_set():
+                return False
+            run.advance(min(until, int(run.stats.steps[0]) + CHUNK))
+        undecided = run.outcome.answer < 0
+        costs[number] = np.where(undecided, run.stats.spent[0], run.outcome.cost)
+        steps[number] = np.where(undecided, run.stats.steps[0], run.outcome.steps)
+        answers[number] = run.outcome.answer
+        pulls[number] = run.stats.count
+        return True
+
+    done = for_each_run(setup, seed, one, int(runs), workers)
+
+    level = np.argsort(np.argsort(-np.asarray(delta, dtype=np.float64), kind="stable")) if np.ndim(delta) else 0
+
+    def pick(array: NDArray[Any]) -> NDArray[Any]:
+        """The finished runs, with deltas in the order they were given."""
+        return np.asarray(array[done][:, level])
+
+    return Runs(
+        instance=setup.instance,
+        strategy=strategy,
+        stopping=stopping,
+        delta=float(delta) if np.ndim(delta) == 0 else tuple(map(float, delta)),  # type: ignore[arg-type]
+        seed=seed,
+        costs=pick(costs),
+        answers=pick(answers),
+        steps=pick(steps),
+        stopped=pick(answers) >= 0,
+        pulls=pulls[done],
+        seconds=time.perf_counter() - begun,
+    )
+
+
+def _plain(value: Any) -> float | None:
+    """A number for JSON, which has no NaN."""
+    return float(value) if np.isfinite(value) else None

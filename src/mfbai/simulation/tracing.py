@@ -1,0 +1,75 @@
+"""How a strategy spreads its cost over the cells as time goes on, without stopping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Event
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mfbai.problem import Instance
+from mfbai.simulation.engine import for_each_run
+from mfbai.simulation.setup import CHUNK, Run, prepare
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Cost shares at some points in time."""
+
+    instance: Instance
+    strategy: str
+    steps: NDArray[np.int64]  # (points,) evaluations made
+    shares: NDArray[np.float64]  # (runs, points, K, M) of the cost spent so far; each sums to 1
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """(points, K, M) over the runs."""
+        return self.shares.mean(axis=0)
+
+    @property
+    def ci95(self) -> NDArray[np.float64]:
+        """(points, K, M) half the width of the 95 % confidence interval of the mean (normal approximation)."""
+        deviation = self.shares.std(axis=0, ddof=min(1, len(self.shares) - 1))
+        return np.asarray(1.96 * deviation / np.sqrt(len(self.shares)))
+
+    def distance(self, weights: ArrayLike) -> NDArray[np.float64]:
+        """(runs, points) Euclidean distance of the shares to the given (K, M) weights."""
+        return np.asarray(np.sqrt(((self.shares - np.asarray(weights)) ** 2).sum(axis=(2, 3))))
+
+
+def trace(
+    instance: Instance | str,
+    strategy: str = "mf-grad",
+    steps: int = 100_000,
+    runs: int = 100,
+    seed: int = 0,
+    points: int = 100,
+    workers: int | None = None,
+    options: Mapping[str, float] | None = None,
+) -> Trace:
+    """Run a strategy for a fixed number of steps and record its cost shares at about `points` log-spaced times.
+
+    >>> from mfbai import trace
+    >>> found = trace("paper-5x2", "mf-grad", steps=1000, runs=10)
+    >>> found.shares.shape[0], int(found.steps[-1])
+    (10, 1000)
+    """
+    counts = {"steps": steps, "runs": runs, "seed": seed, "points": points, "workers": workers}
+    setup = prepare(instance, strategy, None, np.array([0.5]), options or {}, counts)
+    first = min(setup.truth.size, int(steps))
+    times = np.unique(np.geomspace(first, steps, points).round().astype(np.int64))
+    shares = np.zeros((runs, len(times), *setup.instance.shape))
+
+    def one(run: Run, number: int, cancelled: Event) -> bool:
+        for k, time in enumerate(times):
+            while run.stats.steps[0] < time:
+                if cancelled.is_set():
+                    return False
+                run.advance(min(int(time), int(run.stats.steps[0]) + CHUNK))
+            shares[number, k] = run.stats.count * setup.model.cost / run.stats.spent[0]
+        return True
+
+    done = for_each_run(setup, seed, one, int(runs), workers)
+    return Trace(setup.instance, strategy, times, shares[done])
