@@ -206,13 +206,22 @@ def _local_minima(function, who, lower, upper, marks, family):
     before, here, after = values[:, :-2], values[:, 1:-1], values[:, 2:]
     low_point = (here <= before) & (here <= after) & ~((here == before) & (here == after))
     row, column = np.nonzero(low_point)
-    last = grid.shape[1] - 1
-    left, right = grid[row, np.maximum(column - 1, 0)], grid[row, np.minimum(column + 1, last)]
+    left, right = _neighbour(grid, row, column, -1), _neighbour(grid, row, column, +1)
     x, value = golden_section(lambda u: function(who[row], u[:, None])[:, 0], left, right)
     exact = grid[row, column].astype(np.longdouble)  # the grid has the marks, so the exact end of what is flat
     everything = np.concatenate([row, row]), np.concatenate([x, exact])
     exact_value = function(who[row], exact[:, None])[:, 0]
     return who[everything[0]], everything[1], np.concatenate([value, exact_value])
+
+
+def _neighbour(grid, row, column, step):
+    """The next point of the grid that is not the same but for rounding."""
+    last, width = grid.shape[1] - 1, grid[row, -1] - grid[row, 0]
+    there = np.clip(column + step, 0, last)
+    for _ in range(8):
+        same = abs(grid[row, there] - grid[row, column]) < 1e-9 * width
+        there = np.where(same, np.clip(there + step, 0, last), there)
+    return grid[row, there]
 
 
 def _grid(lower, upper, marks, crowd):

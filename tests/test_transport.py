@@ -78,3 +78,43 @@ def kernel_inputs(case):
 def evaluate(case, work=None):
     model, counts, means = kernel_inputs(case)
     return transport.evaluate(model, counts, means, work or transport.make_work(model))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_pair_costs_what_brute_force_finds(name):
+    """The matrix of all f_ij is that of the grid search, infinities and zeros included."""
+    for case, solution in solved(name):
+        model, counts, means = kernel_inputs(case)
+        matrix = np.empty_like(solution.f)
+        transport.matrix(model, counts, means, transport.make_work(model), matrix)
+        np.testing.assert_allclose(matrix, solution.f, **CLOSE, err_msg=repr(case))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_evidence_is_the_best_row_of_all_pairs(name):
+    """F is max_i min_j f_ij, its leader attains it, and its challenger attains the leader's minimum."""
+    for case, solution in solved(name):
+        value, leader, challenger, _, _ = evaluate(case)
+        rows = solution.f.min(axis=1)
+        ties = np.isclose(rows, rows.max(), **CLOSE)
+        assert leader != challenger
+        np.testing.assert_allclose(value, rows.max(), **CLOSE, err_msg=repr(case))
+        assert ties[leader], case
+        np.testing.assert_allclose(solution.f[leader, challenger], rows[leader], **CLOSE, err_msg=repr(case))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_evidence_is_attained_at_the_top_means_that_come_with_it(name):
+    """Leader and challenger at their two top means are possible, far enough apart, and cost F."""
+    for case, _ in solved(name):
+        value, leader, challenger, x, y = evaluate(case)
+        if not np.isfinite([value, x, y]).all():  # no alternative at all, or arms without data: any mean will do
+            continue
+        model, sign = case.problem.model(case.tolerance), case.problem.sign
+        slack = 1e-12 * (1 + abs(x) + abs(y))
+        assert y >= x + case.tolerance - slack
+        assert model.top_low[leader] - slack <= x <= model.top_high[leader] + slack
+        assert model.top_low[challenger] - slack <= y <= model.top_high[challenger] + slack
+        gradient = naive.supergradient(case, {leader: sign * x, challenger: sign * y})
+        spent = np.where(case.counts > 0, gradient * case.counts * case.problem.costs, 0.0).sum()
+        np.testing.assert_allclose(spent, value, rtol=1e-7, atol=1e-9, err_msg=repr(case))

@@ -1,4 +1,4 @@
-"""Find the best of K alternatives with a stated risk at the least cost, when each can be evaluated at several fidelities.
+"""Find the best of K alternatives with a stated risk at the least cost, evaluating them at several fidelities.
 
 The public names are loaded when first used, so that `import mfbai` and `mfbai --help` are quick.
 """
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from mfbai.errors import InvalidInput as InvalidInput
     from mfbai.errors import MfbaiError as MfbaiError
     from mfbai.errors import UnknownName as UnknownName
-    from mfbai.information import Evidence as Evidence
-    from mfbai.information import evidence as evidence
     from mfbai.families import Bernoulli as Bernoulli
     from mfbai.families import Exponential as Exponential
     from mfbai.families import Gaussian as Gaussian
     from mfbai.families import Poisson as Poisson
     from mfbai.families import SubGaussian as SubGaussian
+    from mfbai.information import Evidence as Evidence
+    from mfbai.information import evidence as evidence
     from mfbai.instances import random_instance as random_instance
     from mfbai.problem import Instance as Instance
     from mfbai.problem import Problem as Problem

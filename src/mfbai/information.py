@@ -40,10 +40,10 @@ class Evidence:
 
     @cached_property
     def supergradient(self) -> NDArray[np.float64]:
-        """(K, M) what F gains for each unit of cost spent on a cell, at first order: zero but for leader, challenger."""
+        """(K, M) what F gains, at first order, for each unit of cost spent on a cell of leader or challenger."""
         gradient = np.zeros(self.counts.shape)
         for arm, x in zip((self.leader, self.challenger), self.top_means, strict=True):
-            for m in range(gradient.shape[1]):
+            for m in range(self.model.cost.shape[-1]):
                 gradient[arm, m] = transport.divergence_at(self.model, self.means, arm, m, self.sign * x)
         return gradient / self.model.cost
 
@@ -65,9 +65,7 @@ def evidence(problem: Problem, counts: ArrayLike, means: ArrayLike, tolerance: f
     return Evidence(value, leader, challenger, top_means, model, weights, values, problem.sign)
 
 
-def _check(
-    problem: Problem, counts: ArrayLike, means: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _check(problem: Problem, counts: ArrayLike, means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Both tables as the kernels want them."""
     faults = Faults()
     cells = Cells(faults, problem.arms, problem.fidelities)

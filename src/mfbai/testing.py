@@ -24,8 +24,7 @@ from mfbai.kernels.law import sample
 from mfbai.kernels.stats import Stats, make_stats
 from mfbai.problem import Instance, Model
 from mfbai.simulation import loop
-from mfbai.simulation.setup import arrays_of
-from mfbai.spec import load
+from mfbai.simulation.setup import arrays_of, check_instance
 from mfbai.stopping import stylised
 from mfbai.strategies import Strategy, ask
 
@@ -51,8 +50,7 @@ class Records(NamedTuple):
 
 def check_strategy(strategy: Strategy, instance: Instance | str = "paper-4x5", steps: int = STEPS) -> None:
     """All of the contract. `steps` is how long the runs are that are compared."""
-    instance = load(instance) if isinstance(instance, str) else instance
-    assert isinstance(instance, Instance)
+    instance = check_instance(instance)
     check_ask_is_pure(strategy, instance)
     check_pending_spreads(strategy, instance)
     check_replay(strategy, instance, steps)
@@ -139,7 +137,7 @@ def _stepwise(strategy: Strategy, instance: Instance, steps: int, records: Recor
     """Ask and tell one evaluation at a time, until `steps` are made or every level is decided."""
     model, truth = instance.problem.model(), _truth(instance)
     pending, rng = np.zeros(instance.shape, dtype=np.int64), np.random.default_rng(0)
-    told = []
+    told: list[tuple[int, int, float]] = []
     while len(told) < steps and records.outcome.levels[0] < len(records.outcome.answer):
         arm, fidelity = ask(model, records.stats, records.state, pending)
         x = sample(model.law, rng, arm, fidelity, truth[arm, fidelity])
@@ -159,9 +157,7 @@ def _with_arms(instance: Instance, arms: int) -> Instance:
     keep = sorted([instance.best, *[a for a in range(instance.shape[0]) if a != instance.best][: arms - 1]])
     problem = instance.problem
     biases = (problem.bias_low[keep], problem.bias_high[keep])
-    return Instance(
-        instance.means[keep], problem.costs[keep], biases, problem.family, direction=problem.direction
-    )
+    return Instance(instance.means[keep], problem.costs[keep], biases, problem.family, direction=problem.direction)
 
 
 def _digest(record: Any) -> str:

@@ -21,7 +21,7 @@ FRAMES = 100  # a run is spread over about so many of them: some five seconds
 
 
 def demo(seed: Annotated[int, typer.Option(help="Another seed, another run.")] = 0) -> None:
-    """Watch the best of four arms being found, then see what it saved.
+    """Watch the best of four arms being found.
 
     Example: mfbai demo
     """
@@ -30,7 +30,9 @@ def demo(seed: Annotated[int, typer.Option(help="Another seed, another run.")] =
     import mfbai
 
     out = console()
-    out.print(f"[bold]Which of four arms is best?[/bold] Instance {INSTANCE}: five fidelities, from cheap and biased to true.")
+    out.print(
+        f"[bold]Which of four arms is best?[/bold] Instance {INSTANCE}: five fidelities, from cheap and biased to true."
+    )
     with out.status("compiling the kernels (the first time only) ..."):
         run = start("mf-grad", seed)
         goal = int(mfbai.simulate(INSTANCE, "mf-grad", DELTA, runs=1, seed=seed).steps[0])
@@ -70,13 +72,15 @@ def picture(run: Run) -> Group:
     cells.add_column("arm")
     for fidelity, cost in zip(problem.fidelities, problem.costs[0], strict=True):
         cells.add_column(f"{fidelity}\n(cost {cost:g})", justify="right")
-    cells.add_column("top mean\nat least ... at most" if False else "mean at\nthe top", justify="right")
+    cells.add_column("mean at\nthe top", justify="right")
     for a, arm in enumerate(problem.arms):
         style = "bold green" if a == found.leader and found.value > 0 else ""
         spent = [f"{cost:.2f}" for cost in stats.count[a] * problem.costs[a]]
         mean = f"{stats.mean[a, -1]:.3f}" if stats.count[a, -1] else ""
         cells.add_row(arm, *spent, mean, style=style)
-    line = Text(f"evidence {found.value:6.2f} of {threshold:.2f}   {int(stats.steps[0])} evaluations, cost {stats.spent[0]:.2f}")
+    line = Text(
+        f"evidence {found.value:6.2f} of {threshold:.2f}   {int(stats.steps[0])} evaluations, cost {stats.spent[0]:.2f}"
+    )
     return Group(line, ProgressBar(total=threshold, completed=min(found.value, threshold), width=72), cells)
 
 
@@ -87,9 +91,8 @@ def conclude(out: Any, run: Run, seed: int) -> None:
     answer, cost = int(run.outcome.answer[0]), float(run.outcome.cost[0])
     verdict = "which is right" if answer == instance.best else f"which is wrong: it is {instance.arms[instance.best]}"
     out.print(f"\n[bold]The best arm is {instance.arms[answer]}[/bold] ({verdict}). It cost {cost:.2f}.")
-    out.print(
-        f"The risk of a wrong answer was set to {DELTA:.0%}; the stopping rule is the heuristic of the paper's experiments."
-    )
+    rule = "the stopping rule is the heuristic of the paper's experiments"
+    out.print(f"The risk of a wrong answer was set to {DELTA:.0%}; {rule}.")
     with out.status("comparing ..."):
         ours = mfbai.simulate(instance, "mf-grad", DELTA, RUNS, seed)
         top = mfbai.simulate(instance, "grad", DELTA, RUNS, seed)

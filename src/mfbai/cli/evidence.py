@@ -22,7 +22,7 @@ def evidence(
     tolerance: Annotated[float, typer.Option(help="An arm this close to the best is as good.")] = 0.0,
     as_json: bool = JSON_OPTION,
 ) -> None:
-    """Say which arm the evaluations made so far favour, and by how much.
+    """Weigh evaluations made so far.
 
     A CSV file has the header arm,fidelity,value and a line for each evaluation (names, or numbers from 1). A JSON file
     holds {"counts": [[...]], "means": [[...]]}, arms by fidelities.
@@ -119,7 +119,9 @@ def print_evidence(problem: Problem, found: Evidence) -> None:
 
     leader, challenger = problem.arms[found.leader], problem.arms[found.challenger]
     out = console()
-    out.print(f"[bold]{leader}[/bold] leads, with evidence {found.value:.4g} against {challenger!r}, the closest rival.")
+    out.print(
+        f"[bold]{leader}[/bold] leads, with evidence {found.value:.4g} against {challenger!r}, the closest rival."
+    )
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("arm")
     for column in ("evidence that it is not better", "evaluations", "cost spent"):

@@ -13,27 +13,34 @@ def instances(as_json: bool = JSON_OPTION) -> None:
     Example: mfbai instances
     """
     from mfbai.instances import describe
-    from mfbai.spec import load
+    from mfbai.simulation.setup import check_instance
 
-    rows = []
-    for name, text in describe().items():
-        instance = load(name)
-        K, M = instance.shape
-        rows.append(
-            {"name": name, "arms": K, "fidelities": M, "family": instance.problem.family.name, "description": text}
-            if hasattr(instance, "problem")
-            else {}
-        )
+    texts = describe()
+    found = {name: check_instance(name) for name in texts}
     if as_json:
-        print_json(rows)
+        print_json(
+            [
+                {
+                    "name": name,
+                    "arms": instance.shape[0],
+                    "fidelities": instance.shape[1],
+                    "family": instance.problem.family.name,
+                    "best_arm": instance.arms[instance.best],
+                    "gap": instance.gap,
+                    "description": texts[name],
+                }
+                for name, instance in found.items()
+            ]
+        )
         return
     from rich.table import Table
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in ("name", "arms x fidelities", "family", "description"):
         table.add_column(column)
-    for row in rows:
-        table.add_row(row["name"], f"{row['arms']} x {row['fidelities']}", row["family"], row["description"])
+    for name, instance in found.items():
+        size = f"{instance.shape[0]} x {instance.shape[1]}"
+        table.add_row(name, size, instance.problem.family.name, texts[name])
     console().print(table)
 
 

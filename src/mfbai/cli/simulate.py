@@ -25,15 +25,18 @@ def simulate(
     variance: Annotated[float | None, typer.Option(help="Replace the variance of the instance.")] = None,
     workers: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
     settings: Annotated[
-        list[str], typer.Option("--set", metavar="KEY=VALUE", help="A setting of the strategy or the rule, as rate=0.1.")
+        list[str],
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the strategy or the rule, as rate=0.1."),
     ] = [],  # noqa: B006
     as_json: bool = JSON_OPTION,
 ) -> None:
-    """Run strategies many times on an instance; report cost and errors.
+    """Run strategies many times; report cost and errors.
 
     Example: mfbai simulate paper-4x5 --strategy mf-grad --strategy grad --delta 0.01 --runs 1000
     """
-    loaded, deltas, options = check(instance, strategy, stopping, delta, runs, seed, max_steps, variance, workers, settings)
+    loaded, deltas, options = check(
+        instance, strategy, stopping, delta, runs, seed, max_steps, variance, workers, settings
+    )
     from mfbai.simulation import simulate as run
 
     done: list[Runs] = []
@@ -85,7 +88,7 @@ def check(
     options = read_settings(faults, settings)
     known = [key for name in strategies if name in STRATEGIES for key in known_options(name, stopping)]
     for key in options:
-        if key not in known:
+        if known and key not in known:
             faults.add("--set", f"has no {key!r}: {suggestion(key, sorted(set(known)))}")
     faults.raise_if_any("call")
     assert loaded is not None
@@ -131,7 +134,9 @@ def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
     name, best = instance.name or "instance", instance.arms[instance.best]
     K, M = instance.shape
     table = Table(box=None, header_style="bold", pad_edge=False, title_justify="left")
-    table.title = f"{name}: {K} arms, {M} fidelities, best arm {best!r}; {records[0]['runs']} runs, seed {records[0]['seed']}"
+    table.title = (
+        f"{name}: {K} arms, {M} fidelities, best arm {best!r}; {records[0]['runs']} runs, seed {records[0]['seed']}"
+    )
     for column in ("strategy", "stopping"):
         table.add_column(column)
     for column in ("delta", "mean cost", "± 95 %", "median", "errors", "mean steps", "stopped", "seconds"):

@@ -12,16 +12,15 @@ import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 from numba.extending import overload
 
 PACKAGE = Path(__file__).parents[1]
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def kernel(function: Function) -> Function:
+def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function`: no GIL, IEEE arithmetic, cached on disk if it belongs to the package.
 
     Kernels allocate nothing: numba's run time for memory is switched off, as counting references would cost ten times
@@ -30,17 +29,17 @@ def kernel(function: Function) -> Function:
     return _compile(function, _nrt=False, forceinline=True)
 
 
-def kernel_with_memory(function: Function) -> Function:
+def kernel_with_memory(function: Callable[..., Any]) -> Any:
     """The same for the few functions of numba's library that need the run time for memory."""
     return _compile(function, _nrt=True)
 
 
-def _compile(function: Function, **flags: bool) -> Function:
+def _compile(function: Callable[..., Any], **flags: bool) -> Any:
     folder = cache_folder() if Path(function.__code__.co_filename).is_relative_to(PACKAGE) else None
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = folder or before
     try:
-        return numba.njit(nogil=True, error_model="numpy", cache=folder is not None, **flags)(function)  # type: ignore[no-any-return]
+        return numba.njit(nogil=True, error_model="numpy", cache=folder is not None, **flags)(function)
     finally:
         numba.config.CACHE_DIR = before
 
@@ -65,7 +64,7 @@ def sources_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def generic(position: int) -> Callable[[Function], Function]:
+def generic(position: int) -> Callable[[Callable[..., Any]], Any]:
     """Make a function pick its implementation by the type of its argument at `position` (a NamedTuple).
 
     The decorated function itself is only a signature and a docstring. Implementations are added with
@@ -73,7 +72,7 @@ def generic(position: int) -> Callable[[Function], Function]:
     a generic function is compiled once for each record type and pays nothing at run time.
     """
 
-    def decorate(signature: Function) -> Function:
+    def decorate(signature: Callable[..., Any]) -> Any:
         table: dict[type, Any] = {}
 
         def call(*args: Any) -> Any:
@@ -86,6 +85,6 @@ def generic(position: int) -> Callable[[Function], Function]:
 
         call.__name__, call.__doc__ = signature.__name__, signature.__doc__
         call.register = table.__setitem__  # type: ignore[attr-defined]
-        return call  # type: ignore[return-value]
+        return call
 
     return decorate

@@ -13,6 +13,7 @@ from mfbai.kernels.jit import generic, kernel, kernel_with_memory
 
 TINY = 1e-290  # what is below counts as zero, so that no quotient overflows
 
+
 @generic(0)
 def divergence(law, arm, fidelity, p, e):
     """d(p, p + e) in the given cell; infinite where p + e makes p impossible."""
@@ -30,7 +31,7 @@ def is_quadratic(law):
 
 @generic(0)
 def reach(law, arm, fidelity, weight, move):
-    """By how much sqrt(f) can change, for any f the cell has a part in, if the cell's mean moves; infinite if unknown."""
+    """How much sqrt(f) can change, for any f that the cell has a part in, if its mean moves; infinite if unknown."""
 
 
 @generic(0)

@@ -63,7 +63,7 @@ def expand(model, weights, means, arm, x):
             move = x - high
         else:
             below, above = max(below, low), min(above, high)
-            if not is_quadratic(model.law) and (x == low or x == high):
+            if not is_quadratic(model.law) and x in (low, high):
                 # For a mean at the edge of the range (0 successes, say) the slope jumps here.
                 slope, _ = slopes(model.law, arm, m, mean, 0.0)
                 if x == high:

@@ -8,7 +8,7 @@ from mfbai.kernels.jit import kernel
 
 
 class Stats(NamedTuple):
-    count: np.ndarray  # (K, M) evaluations told; floats, so that they serve as weights as they are
+    count: np.ndarray  # type: ignore[assignment]  # (K, M) evaluations told; floats, to serve as weights
     mean: np.ndarray  # (K, M) their means, 0 where there are none
     spent: np.ndarray  # (1,) total cost
     steps: np.ndarray  # (1,) evaluations told in all

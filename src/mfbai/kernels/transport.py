@@ -19,7 +19,6 @@ from mfbai.kernels.law import divergence, is_quadratic
 from mfbai.kernels.multimodal import DEPTH, local_minima
 from mfbai.kernels.profile import dead_zone, expand_pair, minimise, shift
 
-
 SURE = 1.0 - 1e-9  # lower bounds are kept a little below, for rounding
 
 
@@ -288,8 +287,11 @@ def evaluate(model, weights, means, work):
 
 @kernel
 def divergence_at(model, means, arm, fidelity, x):
-    """A cell's divergence if its arm's top mean is x. Over its cost, for an arm of the pair of F and its top mean at the
-    closest alternative, it is the supergradient of F in the cell's cost share; all other arms' cells have 0."""
+    """A cell's divergence if its arm's top mean is x.
+
+    For the two arms of F, at their top means in the closest alternative, this over the cell's cost is the supergradient
+    of F in its cost share; it is 0 for all other arms.
+    """
     mean = means[arm, fidelity]
     return divergence(model.law, arm, fidelity, mean, shift(model, mean, arm, fidelity, x))
 

@@ -111,7 +111,7 @@ def check_instance(instance: Any, variance: float | None = None) -> Instance:
 def check_integers(faults: Faults, integers: Mapping[str, Any]) -> None:
     for name, value in integers.items():
         least = 0 if name == "seed" else 1
-        if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value < least):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
             faults.add(name, f"is {value!r}: give a whole number of {least} or more")
 
 

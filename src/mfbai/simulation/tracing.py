@@ -26,7 +26,7 @@ class Trace:
     @property
     def mean(self) -> NDArray[np.float64]:
         """(points, K, M) over the runs."""
-        return self.shares.mean(axis=0)
+        return np.asarray(self.shares.mean(axis=0))
 
     @property
     def ci95(self) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """GRAD: MF-GRAD on the top fidelity alone, as if the others did not exist (Menard 2019)."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,8 @@ def top_fidelity(model: Model) -> Model:
     def last(array):
         return np.ascontiguousarray(array[:, -1:])
 
-    law = type(model.law)(*(last(part) if isinstance(part, np.ndarray) else part for part in model.law))
+    parts: list[Any] = [last(part) if isinstance(part, np.ndarray) else part for part in model.law]
+    law = type(model.law)(*parts)
     return model._replace(
         cost=last(model.cost), bias_low=last(model.bias_low), bias_high=last(model.bias_high), law=law
     )

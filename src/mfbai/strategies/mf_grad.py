@@ -25,7 +25,6 @@ from mfbai.kernels.softmax import exp_into
 from mfbai.kernels.transport import Work, divergence_at, evaluate, make_work
 from mfbai.strategies.shape import Strategy, ask, tell
 
-
 CLIP = 100.0  # G: any positive constant serves the theory; it should not bite in practice
 
 
