@@ -12,12 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-RANGE = {
-    "gaussian": (-np.inf, np.inf),
-    "bernoulli": (0.0, 1.0),
-    "poisson": (0.0, np.inf),
-    "exponential": (0.0, np.inf),
-}
 GOLDEN = (np.sqrt(np.longdouble(5)) - 1) / 2
 
 
@@ -34,6 +28,7 @@ class Arms(NamedTuple):
     """The arms of many cases, A in all, of one family. Top means u are written so that larger is better: u = sign * x."""
 
     family: str
+    limits: tuple  # the range of the family's means
     sign: np.ndarray  # (A,)
     count: np.ndarray  # (A, M), as are the next four
     mean: np.ndarray
@@ -65,7 +60,7 @@ def divergence(family, p, q, variance=1.0):
     """d(p, q) from its textbook formula, with ln(p/q) = ln(1 + (p-q)/q); infinite where q makes p impossible."""
     with np.errstate(all="ignore"):
         match family:
-            case "gaussian":
+            case "gaussian" | "subgaussian":
                 return (p - q) ** 2 / (2 * variance)
             case "bernoulli":
                 return _log_ratio(p, q) + _log_ratio(1 - p, 1 - q)
@@ -86,8 +81,8 @@ def profile(arms, a, u):
     x = arms.sign[a, None] * u
     total = np.zeros_like(x)
     for m in range(arms.mean.shape[1]):
-        count, mean, low, high, variance = (part[a, m, None].astype(u.dtype) for part in arms[2:7])
-        q = np.clip(np.clip(mean, x + low, x + high), *RANGE[arms.family])
+        count, mean, low, high, variance = (part[a, m, None].astype(u.dtype) for part in arms[3:8])
+        q = np.clip(np.clip(mean, x + low, x + high), *arms.limits)
         total += np.where(count > 0, _times(count, divergence(arms.family, mean, q, variance)), 0.0)
     return total
 
@@ -119,12 +114,14 @@ def supergradient(case, arm_means):
     problem, gradient = case.problem, np.zeros_like(case.means)
     for arm, x in arm_means.items():
         q = np.clip(case.means[arm], x + problem.bias_low[arm], x + problem.bias_high[arm])
-        gradient[arm] = divergence(problem.family.name, case.means[arm], q, _variance(problem)[arm])
+        gradient[arm] = divergence(problem.family.name, case.means[arm], q, variance_of(problem)[arm])
     return gradient / problem.costs
 
 
-def _variance(problem):
-    return np.broadcast_to(np.asarray(getattr(problem.family, "variance", 1.0), dtype=float), problem.shape)
+def variance_of(problem):
+    family = problem.family
+    variance = getattr(family, "proxy", getattr(family, "variance", 1.0))
+    return np.broadcast_to(np.asarray(variance, dtype=float), problem.shape)
 
 
 def _gather(cases):
@@ -132,24 +129,22 @@ def _gather(cases):
         return np.concatenate(list(tables))
 
     problems = [case.problem for case in cases]
-    family = problems[0].family.name
+    family, (least, most) = problems[0].family.name, problems[0].family.mean_range
     home = np.repeat(np.arange(len(cases)), [len(case.counts) for case in cases])
     sign = np.array([problem.sign for problem in problems])[home]
     count, mean = stack(case.counts for case in cases), stack(case.means for case in cases)
     low, high = stack(problem.bias_low for problem in problems), stack(problem.bias_high for problem in problems)
     ends = np.concatenate([mean - low, mean - high], axis=1)
     ends = np.where(np.tile(count > 0, (1, 2)), sign[:, None] * ends, np.nan)
-    limits = (RANGE[family][0] - high).max(axis=1), (RANGE[family][1] - low).min(axis=1)
-    lower, upper = np.sort([sign * limits[0], sign * limits[1]], axis=0)
+    lower, upper = np.sort([sign * (least - high).max(axis=1), sign * (most - low).min(axis=1)], axis=0)
     # Beyond all of these nothing changes but for the worse; one more unit leaves room for arms without data.
     marks = np.column_stack([ends, lower, upper])
     marks = np.where(np.isfinite(marks), marks, 0.0)
     room = 1.0 + np.array([case.tolerance for case in cases])[home]
-    least = np.array([marks[home == n].min() for n in home]) - room
-    most = np.array([marks[home == n].max() for n in home]) + room
-    lower, upper = np.maximum(lower, least), np.minimum(upper, most)
-    variance = stack(map(_variance, problems))
-    return Arms(family, sign, count, mean, low, high, variance, ends, lower, upper, home)
+    lower = np.maximum(lower, np.array([marks[home == n].min() for n in home]) - room)
+    upper = np.minimum(upper, np.array([marks[home == n].max() for n in home]) + room)
+    variance = stack(map(variance_of, problems))
+    return Arms(family, (least, most), sign, count, mean, low, high, variance, ends, lower, upper, home)
 
 
 def _pairs(arms, i, j, gap):
@@ -231,7 +226,7 @@ def _grid(lower, upper, marks, crowd):
     marks = np.concatenate([np.where(np.isnan(marks), lower[:, None], marks), lower[:, None], upper[:, None]], axis=1)
     steps = np.logspace(-7, 0, crowd)
     around = marks[:, :, None] + width[:, :, None] * np.concatenate([-steps, [0], steps])
-    points = np.concatenate([even, around.reshape(len(lower), -1)], axis=1)
+    points = np.concatenate([even, around.reshape(len(lower), around.shape[1] * around.shape[2])], axis=1)
     points = np.sort(np.clip(points, lower[:, None], upper[:, None]), axis=1)
     again = np.diff(points, axis=1, prepend=-np.inf) == 0  # two equal neighbours would look flat: use them elsewhere
     elsewhere = lower[:, None] + width * (np.arange(points.shape[1]) * float(GOLDEN) % 1)
@@ -263,7 +258,7 @@ def gaussian_evidence(problem, weights, means):
     All K (K - 1) pairs, every time.
     """
     K = len(weights)
-    precise = weights / _variance(problem)
+    precise = weights / variance_of(problem)
     low, high = means - problem.bias_high, means - problem.bias_low  # the cells' dead zones
     psi_low, psi_high, misfit = _least_quadratics(precise, low, high)
     i, j = np.nonzero(~np.eye(K, dtype=bool))

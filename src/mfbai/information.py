@@ -26,6 +26,7 @@ class Evidence:
     leader: int  # the arm that the data favour
     challenger: int  # the arm hardest to tell from it
     top_means: tuple[float, float]  # of leader and challenger in the closest model where the challenger is better
+    estimates: NDArray[np.float64]  # (K, 2) for each arm the least and greatest top mean that fits its data best
     model: Model
     counts: NDArray[np.float64]  # (K, M)
     means: NDArray[np.float64]  # (K, M), reflected if the problem minimises
@@ -62,7 +63,8 @@ def evidence(problem: Problem, counts: ArrayLike, means: ArrayLike, tolerance: f
     work = transport.make_work(model)
     value, leader, challenger, x, y = transport.evaluate(model, weights, values, work)
     top_means = (problem.sign * x, problem.sign * y)
-    return Evidence(value, leader, challenger, top_means, model, weights, values, problem.sign)
+    estimates = np.sort(problem.sign * np.column_stack([work.psi_low, work.psi_high]), axis=1)
+    return Evidence(value, leader, challenger, top_means, estimates, model, weights, values, problem.sign)
 
 
 def _check(problem: Problem, counts: ArrayLike, means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from math import log
+from math import isfinite, log
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,7 +20,7 @@ FRAME = 0.05  # seconds between two pictures
 FRAMES = 100  # a run is spread over about so many of them: some five seconds
 
 
-def demo(seed: Annotated[int, typer.Option(help="Another seed, another run.")] = 0) -> None:
+def demo(seed: Annotated[int, typer.Option(help="Another seed, another run.")] = 4) -> None:
     """Watch the best of four arms being found.
 
     Example: mfbai demo
@@ -31,11 +31,11 @@ def demo(seed: Annotated[int, typer.Option(help="Another seed, another run.")] =
 
     out = console()
     out.print(
-        f"[bold]Which of four arms is best?[/bold] Instance {INSTANCE}: five fidelities, from cheap and biased to true."
+        "[bold]Which of four arms is best?[/bold] Each can be evaluated at five fidelities, from cheap and biased"
     )
-    with out.status("compiling the kernels (the first time only) ..."):
-        run = start("mf-grad", seed)
-        goal = int(mfbai.simulate(INSTANCE, "mf-grad", DELTA, runs=1, seed=seed).steps[0])
+    out.print(f"to true, where one evaluation costs a hundred times as much (instance {INSTANCE}).\n")
+    goal = int(mfbai.simulate(INSTANCE, "mf-grad", DELTA, runs=1, seed=seed).steps[0])
+    run = start("mf-grad", seed)
     if out.is_terminal:
         with Live(picture(run), console=out, refresh_per_second=1 / FRAME) as live:
             while not run.decided:
@@ -61,7 +61,6 @@ def picture(run: Run) -> Group:
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
-    from rich.text import Text
 
     from mfbai.information import evidence
 
@@ -72,16 +71,16 @@ def picture(run: Run) -> Group:
     cells.add_column("arm")
     for fidelity, cost in zip(problem.fidelities, problem.costs[0], strict=True):
         cells.add_column(f"{fidelity}\n(cost {cost:g})", justify="right")
-    cells.add_column("mean at\nthe top", justify="right")
+    cells.add_column("estimate of\nthe true mean", justify="right")
     for a, arm in enumerate(problem.arms):
         style = "bold green" if a == found.leader and found.value > 0 else ""
         spent = [f"{cost:.2f}" for cost in stats.count[a] * problem.costs[a]]
-        mean = f"{stats.mean[a, -1]:.3f}" if stats.count[a, -1] else ""
-        cells.add_row(arm, *spent, mean, style=style)
-    line = Text(
-        f"evidence {found.value:6.2f} of {threshold:.2f}   {int(stats.steps[0])} evaluations, cost {stats.spent[0]:.2f}"
-    )
-    return Group(line, ProgressBar(total=threshold, completed=min(found.value, threshold), width=72), cells)
+        estimate = found.estimates[a].mean()
+        cells.add_row(arm, *spent, f"{estimate:.3f}" if isfinite(estimate) else "", style=style)
+    steps = int(stats.steps[0])
+    told = f"evidence {found.value:.2f} of {threshold:.2f} needed; {steps} evaluations, cost {stats.spent[0]:.2f}"
+    bar = ProgressBar(total=threshold, completed=min(found.value, threshold), width=72)
+    return Group(told, bar, "\n", cells)
 
 
 def conclude(out: Any, run: Run, seed: int) -> None:
@@ -93,9 +92,8 @@ def conclude(out: Any, run: Run, seed: int) -> None:
     out.print(f"\n[bold]The best arm is {instance.arms[answer]}[/bold] ({verdict}). It cost {cost:.2f}.")
     rule = "the stopping rule is the heuristic of the paper's experiments"
     out.print(f"The risk of a wrong answer was set to {DELTA:.0%}; {rule}.")
-    with out.status("comparing ..."):
-        ours = mfbai.simulate(instance, "mf-grad", DELTA, RUNS, seed)
-        top = mfbai.simulate(instance, "grad", DELTA, RUNS, seed)
+    ours = mfbai.simulate(instance, "mf-grad", DELTA, RUNS, seed)
+    top = mfbai.simulate(instance, "grad", DELTA, RUNS, seed)
     saved = 1 - ours.mean_cost / top.mean_cost
     out.print(
         f"Over {RUNS} runs: {ours.mean_cost:.0f} on average with all fidelities, {top.mean_cost:.0f} with the top "

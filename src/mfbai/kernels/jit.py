@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +20,22 @@ from numba.extending import overload
 PACKAGE = Path(__file__).parents[1]
 
 
-def kernel(function: Callable[..., Any]) -> Any:
-    """Compile `function`: no GIL, IEEE arithmetic, cached on disk if it belongs to the package.
+def kernel(function: Callable[..., Any] | None = None, *, inline: bool = True, memory: bool = False) -> Any:
+    """Compile a function: no GIL, IEEE arithmetic, cached on disk if it belongs to the package.
 
-    Kernels allocate nothing: numba's run time for memory is switched off, as counting references would cost ten times
-    what the arithmetic does. They are inlined into their callers, because records of many arrays are slow to pass.
+    Kernels are inlined into their callers, because records of many arrays are slow to pass; `inline=False` is for what
+    is large and rarely reached, and keeps the rest small. They allocate nothing: numba's run time for memory is off, as
+    counting references would cost ten times what the arithmetic does; `memory=True` is for the few functions of numba's
+    library that need it.
     """
-    return _compile(function, _nrt=False, forceinline=True)
-
-
-def kernel_with_memory(function: Callable[..., Any]) -> Any:
-    """The same for the few functions of numba's library that need the run time for memory."""
-    return _compile(function, _nrt=True)
-
-
-def _compile(function: Callable[..., Any], **flags: bool) -> Any:
+    if function is None:
+        return partial(kernel, inline=inline, memory=memory)
     folder = cache_folder() if Path(function.__code__.co_filename).is_relative_to(PACKAGE) else None
+    flags = {"nogil": True, "error_model": "numpy", "forceinline": inline, "_nrt": memory, "cache": folder is not None}
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = folder or before
     try:
-        return numba.njit(nogil=True, error_model="numpy", cache=folder is not None, **flags)(function)
+        return numba.njit(**flags)(function)
     finally:
         numba.config.CACHE_DIR = before
 

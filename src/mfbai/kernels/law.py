@@ -9,7 +9,7 @@ minimise) sees -p and -q, so its slope changes sign. Callers keep q inside the r
 from math import inf, log1p, sqrt
 
 from mfbai.families import BernoulliLaw, ExponentialLaw, GaussianLaw, PoissonLaw
-from mfbai.kernels.jit import generic, kernel, kernel_with_memory
+from mfbai.kernels.jit import generic, kernel
 
 TINY = 1e-290  # what is below counts as zero, so that no quotient overflows
 
@@ -135,7 +135,7 @@ def poisson_slopes(law, arm, fidelity, p, e):
     return law.sign * (1.0 - down), share(down, q)
 
 
-@kernel_with_memory
+@kernel(inline=False, memory=True)
 def draw_poisson(rng, mean):
     return rng.poisson(mean)
 

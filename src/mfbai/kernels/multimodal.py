@@ -61,7 +61,7 @@ def pair_range(model, weights, means, i, j, low, high):
     return least, largest, bend
 
 
-@kernel
+@kernel(inline=False)
 def local_minima(model, weights, means, i, j, low, high, stack, xs, values, only_best):
     """Write the local minima of g_i(x) + g_j(x + tolerance) over [low, high] to xs and values; return how many.
 

@@ -90,7 +90,7 @@ def expand_pair(model, weights, means, i, j, x):
     return value, left, right, curvature, below, above
 
 
-@kernel
+@kernel(inline=False)
 def minimise(model, weights, means, i, j, low, high, x):
     """The minimiser over [low, high] of the convex g_i(x) + g_j(x + tolerance), and the minimum, starting from x.
 

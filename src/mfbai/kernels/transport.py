@@ -93,6 +93,11 @@ def fit(model, weights, means, arm, work):
         if done and model.top_low[arm] <= x <= model.top_high[arm]:
             work.psi[arm], work.psi_low[arm], work.psi_high[arm], work.misfit[arm] = x, x, x, value
             return
+    fit_anew(model, weights, means, arm, work)
+
+
+@kernel(inline=False)
+def fit_anew(model, weights, means, arm, work):
     low, high = dead_zone(model, weights, means, arm)
     if low <= high:
         work.psi_low[arm], work.psi_high[arm], work.misfit[arm] = low, high, 0.0

@@ -26,7 +26,6 @@ def for_each_run(
     cancelled = Event()
     workers = min(workers or len(os.sched_getaffinity(0)), runs)
     mine = local()
-    Run(setup).advance(0)  # compile before the progress bar starts its clock
 
     def batch(numbers: range) -> int:
         if not hasattr(mine, "run"):
@@ -48,6 +47,17 @@ def for_each_run(
     if cancelled.is_set() and not finished.any():
         raise KeyboardInterrupt
     return finished
+
+
+def warm_up(setup: Setup) -> None:
+    """Compile what the experiment needs, or load it from disk: half a minute the first time, then a second."""
+    if not sys.stderr.isatty():
+        Run(setup).advance(0)
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"compiling {setup.strategy} (the first time only) ..."):
+        Run(setup).advance(0)
 
 
 def batches(runs: int, workers: int) -> list[range]:

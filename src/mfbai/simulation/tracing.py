@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mfbai.problem import Instance
-from mfbai.simulation.engine import for_each_run
+from mfbai.simulation.engine import for_each_run, warm_up
 from mfbai.simulation.setup import CHUNK, Run, prepare
 
 
@@ -58,6 +58,7 @@ def trace(
     """
     counts = {"steps": steps, "runs": runs, "seed": seed, "points": points, "workers": workers}
     setup = prepare(instance, strategy, None, np.array([0.5]), options or {}, counts)
+    warm_up(setup)
     first = min(setup.truth.size, int(steps))
     times = np.unique(np.geomspace(first, steps, points).round().astype(np.int64))
     shares = np.zeros((runs, len(times), *setup.instance.shape))

@@ -87,22 +87,28 @@ def glr_observe(model, stats, rule, arm, fidelity):
 
 @kernel
 def glr_decide(model, stats, rule, level):
-    t = stats.steps[0]
-    if t < rule.first:
+    if stats.steps[0] < rule.first:
         return -1
     if rule.pair[0] >= 0:
         ceiling = ROUNDING * max(rule.bounds[0], rule.bounds[1] + rule.misfit[rule.pair[0]])
-        if ceiling < rule.threshold[0]:
+        if ceiling < rule.threshold[0] or ceiling < threshold(stats, rule, level):
             return -1
-        rule.threshold[0] = rule.base[level] + rule.scale * log(log(t) + rule.offset)
-        if ceiling < rule.threshold[0]:
-            return -1
-    rule.threshold[0] = rule.base[level] + rule.scale * log(log(t) + rule.offset)
+    return full_test(model, stats, rule, level)
+
+
+@kernel
+def threshold(stats, rule, level):
+    rule.threshold[0] = rule.base[level] + rule.scale * log(log(stats.steps[0]) + rule.offset)
+    return rule.threshold[0]
+
+
+@kernel(inline=False)
+def full_test(model, stats, rule, level):
     rule.work.floor[:] = 0.0
     value, leader, _, _, _ = evaluate(model, stats.count, stats.mean, rule.work)
     if model.tolerance == 0.0:
         freeze(model, stats, rule)
-    return leader if value >= rule.threshold[0] else -1
+    return leader if value >= threshold(stats, rule, level) else -1
 
 
 @kernel

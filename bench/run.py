@@ -1,0 +1,149 @@
+"""What things cost: `make bench`. Prints each figure beside its target.
+
+A shared machine is noisy, so a figure is the least of many short measurements, and what matters most is given as a
+ratio to the plain version of tests/naive.py, taken in the same run.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import mfbai
+import naive
+from mfbai.kernels import transport
+from mfbai.simulation import loop
+from mfbai.simulation.setup import Run, prepare
+
+NEVER = 1e-300  # a risk so small that no run stops while it is timed
+
+
+def main():
+    print(f"{'':44}{'measured':>14}{'target':>14}   note")
+    for measure in (step_cost, replay_cost, evidence_scaling, two_workers, help_time, second_process, compile_time):
+        for what, measured, target, note in measure():
+            print(f"{what:44}{measured:>14}{target:>14}   {note}", flush=True)
+
+
+def step_cost():
+    """A step of MF-GRAD with its stopping test, compiled and plain."""
+    instances = {
+        "paper-4x5": (mfbai.load("paper-4x5"), "0.35 us", 400),
+        "paper-5x2": (mfbai.load("paper-5x2"), "0.30 us", 400),
+        "100x5": (mfbai.random_instance(100, 5, seed=1), "3 us", 500),
+        "1000x5": (mfbai.random_instance(1000, 5, seed=1), "60 us", 50),
+    }
+    for name, (instance, target, window) in instances.items():
+        plain = naive_step(instance)
+        for strategy in ("mf-grad", "mf-grad-const"):
+            compiled = compiled_step(instance, strategy, window)
+            yield f"{strategy} step, {name}", us(compiled), target, f"{plain / compiled:,.0f} times the plain version"
+
+
+def compiled_step(instance, strategy, window, windows=16, repeats=15):
+    """Seconds a step: for each of the windows of a run the least of some repeats, then their mean."""
+    run = Run(prepare(instance, strategy, "stylised", [NEVER], {}, {}))
+    times = np.zeros((repeats, windows))
+    for repeat in range(repeats):
+        run.restart(0, 0)
+        run.advance(instance.means.size)
+        for k in range(windows):
+            begun = time.perf_counter()
+            run.advance(int(run.stats.steps[0]) + window)
+            times[repeat, k] = (time.perf_counter() - begun) / window
+        assert not run.decided, "stopped while it was timed"
+    return times.min(axis=0).mean()
+
+
+def naive_step(instance, steps=20):
+    rng = np.random.default_rng(0)
+    cells = instance.means.size
+    rewards = instance.means[:, :, None] + 0.1 * rng.standard_normal((*instance.shape, steps + 1))
+    begun = time.perf_counter()
+    steps = steps if cells < 100 else 1  # the plain version solves all pairs: a minute a step at 1000 arms
+    if cells > 1000:
+        return naive_step(mfbai.random_instance(100, 5, seed=1)) * (instance.shape[0] / 100) ** 2
+    naive.mf_grad_run(instance.problem, rewards, 0.0, 100.0, [1e-9], cells + steps)
+    return (time.perf_counter() - begun) / steps
+
+
+def replay_cost(size=100_000):
+    """Replaying a journal: what a live study does when it is opened."""
+    instance = mfbai.load("paper-4x5")
+    run = Run(prepare(instance, "mf-grad", "stylised", [NEVER], {}, {}))
+    rng = np.random.default_rng(0)
+    arms, fidelities = rng.integers(4, size=size), rng.integers(5, size=size)
+    values = instance.means[arms, fidelities] + 0.1 * rng.standard_normal(size)
+    records = (run.stats, run.state, run.rule, run.outcome)
+    times = []
+    for _ in range(10):
+        run.restart(0, 0)
+        begun = time.perf_counter()
+        loop.replay(run.setup.model, *records, arms, fidelities, values)
+        times.append((time.perf_counter() - begun) / size)
+    yield "replay, an observation, paper-4x5", us(min(times)), "1 us", f"{size:,} observations"
+
+
+def evidence_scaling():
+    """F from scratch: near-linear in the number of arms."""
+    for arms in (10, 100, 1000, 10_000):
+        instance = mfbai.random_instance(arms, 5, seed=1)
+        model = instance.problem.model()
+        rng = np.random.default_rng(0)
+        means, counts = instance.means + 0.1 * rng.standard_normal((arms, 5)), np.ones((arms, 5))
+        times = []
+        for _ in range(12):
+            work = transport.make_work(model)
+            begun = time.perf_counter()
+            transport.evaluate(model, counts, means, work)
+            times.append(time.perf_counter() - begun)
+        yield f"evidence from scratch, {arms}x5", us(min(times)), "", f"{1e9 * min(times) / arms:,.0f} ns an arm"
+
+
+def two_workers():
+    times = np.array([[mfbai.simulate("paper-4x5", runs=1000, workers=w).seconds for w in (1, 2)] for _ in range(9)])
+    one, two = times.min(axis=0)
+    yield "1000 runs of paper-4x5, two workers", f"{one / two:.2f} x", "1.8 x", f"{one:.3f} s and {two:.3f} s"
+
+
+def help_time():
+    times = [seconds([sys.executable, "-m", "mfbai", "--help"]) for _ in range(10)]
+    yield "mfbai --help", f"{min(times):.2f} s", "0.3 s", f"median {np.median(times):.2f} s"
+
+
+def second_process():
+    code = (
+        "import mfbai; from mfbai.simulation import loop; mfbai.simulate('paper-4x5', runs=2);"
+        "print(sum(loop.advance.stats.cache_misses.values()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    yield "functions compiled by a second process", done.stdout.strip(), "0", ""
+
+
+def compile_time():
+    code = "import mfbai; mfbai.simulate('paper-4x5', runs=1)"
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        first = seconds([sys.executable, "-c", code], env)
+        second = seconds([sys.executable, "-c", code], env)
+    yield "first simulation of a strategy ever", f"{first:.1f} s", "", f"{second:.2f} s once compiled"
+
+
+def seconds(command, env=None):
+    begun = time.perf_counter()
+    subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - begun
+
+
+def us(value):
+    return f"{1e6 * value:.3g} us"
+
+
+if __name__ == "__main__":
+    main()
