@@ -25,7 +25,7 @@ class Case(NamedTuple):
 
 
 class Arms(NamedTuple):
-    """The arms of many cases, A in all, of one family. Top means u are written so that larger is better: u = sign * x."""
+    """The arms of many cases, A in all, of one family. Top means are u = sign * x: larger is better."""
 
     family: str
     limits: tuple  # the range of the family's means
@@ -93,7 +93,7 @@ def _times(count, value):
 
 def solve(cases):
     """The Solution of each case; all of one family and one number of fidelities."""
-    arms = _gather(cases)
+    arms = gather(cases)
     same_case = (arms.home[:, None] == arms.home) & ~np.eye(len(arms.home), dtype=bool)
     i, j = np.nonzero(same_case)
     gap = np.array([case.tolerance for case in cases])[arms.home[i]]
@@ -124,7 +124,7 @@ def variance_of(problem):
     return np.broadcast_to(np.asarray(variance, dtype=float), problem.shape)
 
 
-def _gather(cases):
+def gather(cases):
     def stack(tables):
         return np.concatenate(list(tables))
 

@@ -1,9 +1,9 @@
 """The compiled MF-GRAD and its stopping against the plain version of naive.py, decision by decision."""
 
-import naive
 import numpy as np
 import pytest
 
+import naive
 from mfbai import spec
 from mfbai.instances import random_instance
 from mfbai.kernels.stats import make_stats

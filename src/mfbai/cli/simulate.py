@@ -18,7 +18,7 @@ def simulate(
     instance: Annotated[str, typer.Argument(help="A name (see `mfbai instances`) or a TOML file with a [truth].")],
     strategy: Annotated[list[str], typer.Option(help="A strategy; give it again to compare several.")] = ["mf-grad"],  # noqa: B006
     stopping: Annotated[str, typer.Option(help="The stopping rule.")] = "stylised",
-    delta: Annotated[list[str], typer.Option(help="The risk; give it again, or with commas, for several.")] = ["0.01"],  # noqa: B006
+    delta: Annotated[list[str], typer.Option(help="The risk, or several.")] = ["0.01"],  # noqa: B006
     runs: Annotated[int, typer.Option(help="How many runs.")] = 1000,
     seed: Annotated[int, typer.Option(help="Results depend on it alone.")] = 0,
     max_steps: Annotated[int | None, typer.Option(help="Give up a run after this many evaluations.")] = None,
@@ -155,6 +155,28 @@ def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
             f"{record['seconds']:.2f}",
         )
     console().print(table)
+
+
+def repeat_deltas(arguments: list[str]) -> list[str]:
+    """Let `--delta 0.1 0.01` stand for `--delta 0.1 --delta 0.01`.
+
+    >>> repeat_deltas(["--delta", "0.1", "1e-3", "paper-4x5"])
+    ['--delta', '0.1', '--delta', '1e-3', 'paper-4x5']
+    """
+    repeated: list[str] = []
+    for argument in arguments:
+        if len(repeated) > 1 and repeated[-2] == "--delta" and is_number(repeated[-1]) and is_number(argument):
+            repeated.append("--delta")
+        repeated.append(argument)
+    return repeated
+
+
+def is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def add_to(app: typer.Typer) -> None:

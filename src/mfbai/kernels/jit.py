@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+import time
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
@@ -18,6 +20,7 @@ import numba
 from numba.extending import overload
 
 PACKAGE = Path(__file__).parents[1]
+UNUSED = 30 * 24 * 3600  # seconds after which compiled code that no process has loaded is removed
 
 
 def kernel(function: Callable[..., Any] | None = None, *, inline: bool = True, memory: bool = False) -> Any:
@@ -47,6 +50,10 @@ def cache_folder() -> str | None:
     folder = Path(base) / "mfbai" / f"kernels-{sources_digest()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for other in folder.parent.glob("kernels-*"):
+            if other.stat().st_mtime < time.time() - UNUSED:
+                shutil.rmtree(other, ignore_errors=True)  # of an older version
+        os.utime(folder)
     except OSError:
         return None
     return str(folder) if os.access(folder, os.W_OK) else None

@@ -76,7 +76,7 @@ def local_minima(model, weights, means, i, j, low, high, stack, xs, values, only
         depth -= 1
         a, b = stack[0, depth], stack[1, depth]
         least, largest, bend = pair_range(model, weights, means, i, j, a, b)
-        if least >= 0.0 or largest <= 0.0:
+        if least > 0.0 or largest < 0.0:
             continue  # monotone: no minimum inside
         if only_best:
             start = expand_pair(model, weights, means, i, j, a)[0]
@@ -85,7 +85,9 @@ def local_minima(model, weights, means, i, j, low, high, stack, xs, values, only
         middle = a + 0.5 * (b - a)
         if bend >= 0.0 or b - a <= 1e-15 * (abs(a) + abs(b)) or depth + 2 > stack.shape[1]:
             x, value = minimise(model, weights, means, i, j, a, b, middle)
-            n = keep(xs, values, n, x, value, only_best)
+            _, slope, _, curvature, _, _ = expand_pair(model, weights, means, i, j, x)
+            if only_best or a < x < b or abs(slope) <= 1e-12 * abs(x) * curvature:
+                n = keep(xs, values, n, x, value, only_best)
         else:
             stack[0, depth], stack[1, depth] = a, middle
             stack[0, depth + 1], stack[1, depth + 1] = middle, b

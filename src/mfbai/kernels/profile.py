@@ -55,20 +55,22 @@ def expand(model, weights, means, arm, x):
         mean = means[arm, m]
         low = mean - model.bias_high[arm, m]
         high = mean - model.bias_low[arm, m]
-        if x < low:
+        # The slope of a mean at the edge of its range (0 successes, say) jumps at the end of its dead zone; minima that
+        # rest there must be found in spite of rounding.
+        near = 0.0 if is_quadratic(model.law) else 1e-15 * (abs(x) + abs(low) + abs(high) + model.tolerance)
+        if x < low - near:
             above = min(above, low)
             move = x - low
-        elif x > high:
+        elif x > high + near:
             below = max(below, high)
             move = x - high
         else:
             below, above = max(below, low), min(above, high)
-            if not is_quadratic(model.law) and x in (low, high):
-                # For a mean at the edge of the range (0 successes, say) the slope jumps here.
+            if not is_quadratic(model.law) and (x >= high - near or x <= low + near):
                 slope, _ = slopes(model.law, arm, m, mean, 0.0)
-                if x == high:
+                if x >= high - near:
                     right += weight * max(slope, 0.0)
-                if x == low:
+                if x <= low + near:
                     left += weight * min(slope, 0.0)
             continue
         slope, bend = slopes(model.law, arm, m, mean, move)
@@ -120,9 +122,12 @@ def minimise(model, weights, means, i, j, low, high, x):
                     return y, value - gain
                 return y, expand_pair(model, weights, means, i, j, y)[0]  # far away, the difference would cancel
         else:
-            if abs(step) <= slack:
-                return x, value
-            y = min(max(y, below), above)
+            if abs(step) <= slack and isfinite(step):
+                if abs(slope * step) <= 1e-12 * value:
+                    return x, value
+                y = inf  # a tiny step that still matters, beside a pole: halve the bracket
+            else:
+                y = min(max(y, below), above)
         if not isfinite(y) or attempt % 8 == 7 or (y <= low and low_known) or (y >= high and high_known):
             y = low + 0.5 * (high - low)
             if y <= low or y >= high:

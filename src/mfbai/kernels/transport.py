@@ -93,11 +93,6 @@ def fit(model, weights, means, arm, work):
         if done and model.top_low[arm] <= x <= model.top_high[arm]:
             work.psi[arm], work.psi_low[arm], work.psi_high[arm], work.misfit[arm] = x, x, x, value
             return
-    fit_anew(model, weights, means, arm, work)
-
-
-@kernel(inline=False)
-def fit_anew(model, weights, means, arm, work):
     low, high = dead_zone(model, weights, means, arm)
     if low <= high:
         work.psi_low[arm], work.psi_high[arm], work.misfit[arm] = low, high, 0.0
@@ -111,15 +106,22 @@ def fit_anew(model, weights, means, arm, work):
 
 @kernel
 def leap(model, weights, means, i, j, x):
-    """The minimiser of a quadratic g_i(x) + g_j(x + tolerance) by one exact step from x, the minimum, and whether the
-    step stayed inside its piece, short enough to keep full precision. For g_i alone if j < 0."""
-    value, slope, _, curvature, below, above = expand_pair(model, weights, means, i, j, x)
-    if curvature <= 0.0:
-        return x, value, False
-    step = slope / curvature
-    gain = 0.5 * slope * step
-    y = x - step
-    return y, value - gain, below <= y <= above and gain <= 0.5 * value
+    """The minimiser of a quadratic g_i(x) + g_j(x + tolerance), the minimum, and whether they were found.
+
+    Newton steps from a point close by, without a bracket: a step that stays inside its piece is exact, and if it is short
+    it keeps full precision. For g_i alone if j < 0.
+    """
+    value = 0.0
+    for _ in range(3):
+        value, slope, _, curvature, below, above = expand_pair(model, weights, means, i, j, x)
+        if curvature <= 0.0:
+            break
+        step = slope / curvature
+        gain = 0.5 * slope * step
+        x -= step
+        if below <= x <= above and gain <= 0.5 * value:
+            return x, value - gain, True
+    return x, value, False
 
 
 @kernel

@@ -1,0 +1,252 @@
+"""What the pages say is what the code does: their examples run, their figures and links are right."""
+
+import contextlib
+import difflib
+import doctest
+import importlib
+import inspect
+import io
+import os
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import mfbai
+from mfbai.spec import loads
+from mfbai.stopping import RULES
+from mfbai.strategies import STRATEGIES
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SKELETON_PAGE = ROOT / "docs" / "adding_a_strategy.md"
+
+
+class Block(NamedTuple):
+    """A fenced block of a page."""
+
+    language: str
+    text: str
+    line: int
+    file: str | None  # the name it is to be saved under, if the text before it ends with "`name`:"
+
+
+def blocks_of(page):
+    found, lines = [], page.read_text().splitlines()
+    opened = None
+    for number, line in enumerate(lines, start=1):
+        if opened is None and line.startswith("```"):
+            before = " ".join(lines[max(0, number - 4) : number - 1]).strip()
+            named = re.search(r"`([\w.-]+\.(?:toml|csv|json))`:$", before)
+            opened = Block(line[3:].strip(), "", number, named and named[1])
+        elif opened is not None and line.startswith("```"):
+            found.append(opened)
+            opened = None
+        elif opened is not None:
+            opened = opened._replace(text=opened.text + line + "\n")
+    assert opened is None, f"{page.name}: the block at line {opened.line} does not end"
+    return found
+
+
+def run_page(page):
+    """Run the page's blocks in order, in the current folder, sharing a namespace and files."""
+    names = {"__name__": "page"}
+    blocks = blocks_of(page)
+    for block, after in zip_longest(blocks, blocks[1:]):
+        if block.file:
+            Path(block.file).write_text(block.text)
+        elif block.language == "python" and block.text.startswith(">>>"):
+            run_doctest(page, block, names)
+        elif block.language == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(block.text, f"{page.name}:{block.line}", "exec"), names)
+            if after is not None and after.language == "text":
+                check_same(f"{page.name}:{after.line}", after.text, printed.getvalue())
+        elif block.language == "console":
+            run_console(page, block)
+
+
+def run_doctest(page, block, names):
+    test = doctest.DocTestParser().get_doctest(block.text, names, page.name, str(page), block.line)
+    told = io.StringIO()
+    runner = doctest.DocTestRunner(verbose=False)
+    runner.run(test, out=told.write, clear_globs=False)
+    names.update(test.globs)
+    assert runner.failures == 0, told.getvalue()
+
+
+def run_console(page, block):
+    """Run the commands of the block that are ours, and compare what they print where the page shows it."""
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        words = shlex.split(command, comments=True)
+        if words[0] != "mfbai":
+            continue
+        done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, check=False)
+        wanted = 2 if shown.startswith("error:") else 0
+        assert done.returncode == wanted, f"{page.name}:{block.line}: {command}: {done.returncode}\n{done.stderr}"
+        if shown.strip():
+            check_same(f"{page.name}:{block.line}: {command}", shown, done.stdout + done.stderr)
+
+
+def check_same(place, shown, got):
+    shown, got = steady(shown), steady(got)
+    changes = "\n".join(difflib.unified_diff(shown, got, "the page", "now", lineterm=""))
+    assert not changes, f"{place}\n{changes}"
+
+
+def steady(output):
+    """The lines without what differs from run to run: the seconds, and blanks at the end."""
+    lines = [line.rstrip() for line in output.strip("\n").splitlines()]
+    timed = any(line.endswith(" seconds") for line in lines)
+    lines = [re.sub(r"%\s+\d+\.\d\d$", "% *", line) if timed else line for line in lines]
+    return [re.sub(r'"seconds": [\d.]+', '"seconds": *', line) for line in lines]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != SKELETON_PAGE], ids=lambda page: page.name)
+def test_examples_of_a_page_run_and_print_what_it_shows(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_page(page)
+
+
+def test_the_skeleton_runs_and_keeps_the_contract_and_leaves_nothing_in_the_disk_cache(tmp_path):
+    """The page simulates and checks it. Compiled code that belongs to a file outside the package must not be kept:
+    it would be stale after an edit, and no process without that file could read the cache's index."""
+    assert "check_strategy(skeleton_strategy.STRATEGIES[0])" in SKELETON_PAGE.read_text()
+    cache = tmp_path / "cache"
+    path = os.pathsep.join([str(ROOT / "docs"), str(ROOT / "tests"), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "import test_docs as t; t.run_page(t.SKELETON_PAGE)"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path, "NUMBA_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    kept = [file.name for file in cache.rglob("*") if file.is_file() and b"skeleton_strategy" in file.read_bytes()]
+    assert not kept
+
+
+def test_the_page_on_strategies_quotes_the_skeleton():
+    skeleton = (ROOT / "docs" / "skeleton_strategy.py").read_text()
+    quotes = [block for block in blocks_of(SKELETON_PAGE) if block.language == "text"]
+    code = [block.text for block in quotes if not block.text.startswith("<")]  # the others show what is printed
+    assert code
+    assert [text for text in code if text not in skeleton] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_spec_file_shown_loads(page):
+    for block in blocks_of(page):
+        if block.language == "toml":
+            loads(block.text)
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)]+)\)", page.read_text()):
+        if "://" in target:
+            continue
+        file, _, anchor = target.partition("#")
+        there = (page.parent / file).resolve() if file else page
+        assert there.exists(), f"{page.name} links to {target}"
+        assert not anchor or anchor in anchors(there), f"{page.name} links to {target}"
+
+
+def anchors(page):
+    """The anchors that GitHub gives to the headings."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_page_is_linked_from_the_readme():
+    readme = (ROOT / "README.md").read_text()
+    files = [file.name for file in (ROOT / "docs").iterdir() if file.suffix in (".md", ".py")]
+    assert [name for name in files if f"](docs/{name})" not in readme] == []
+
+
+def test_pages_name_every_strategy_rule_and_option():
+    text = (ROOT / "docs" / "strategies.md").read_text() + (ROOT / "README.md").read_text()
+    known = [*STRATEGIES.values(), *RULES.values()]
+    words = [thing.name for thing in known] + [option for thing in known for option in thing.options]
+    assert [word for word in words if f"`{word}`" not in text] == []
+
+
+# --- the reference
+
+
+def sections(text):
+    """The text under each "### heading"."""
+    parts = re.split(r"^### (.+)$", text, flags=re.MULTILINE)
+    return {heading.replace("\\", ""): body for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def reference():
+    python, commands = (ROOT / "docs" / "reference.md").read_text().split("\n## Command line")
+    names = sections(python)
+    del names["Beside these"]
+    return names, sections(commands)
+
+
+def test_the_reference_has_exactly_the_public_names():
+    names, _ = reference()
+    assert sorted(names) == mfbai.__all__
+
+
+@pytest.mark.parametrize("name", [name for name in mfbai.__all__ if callable(getattr(mfbai, name))])
+def test_the_reference_gives_signatures_and_what_results_hold(name):
+    """What users call has its signature; what they are given has all of its public attributes."""
+    text = reference()[0][name]
+    thing = getattr(mfbai, name)
+    if name in ("Evidence", "Runs", "Trace") or issubclass_of_exception(thing):
+        public = [attribute for attribute in {**vars(thing), **fields_of(thing)} if not attribute.startswith("_")]
+        assert [attribute for attribute in public if not re.search(rf"`{attribute}\b", text)] == []
+    else:
+        signature = inspect.signature(thing)
+        bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
+        assert f"`{name}{signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)}`" in text
+
+
+def issubclass_of_exception(thing):
+    return inspect.isclass(thing) and issubclass(thing, Exception)
+
+
+def fields_of(thing):
+    return getattr(thing, "__dataclass_fields__", {})
+
+
+def test_the_reference_has_every_command_and_option():
+    import typer
+
+    from mfbai.cli import app
+
+    _, documented = reference()
+    commands = typer.main.get_command(app).commands
+    assert sorted(heading.split()[1] for heading in documented) == sorted(commands)
+    for heading, text in documented.items():
+        options = [option for parameter in commands[heading.split()[1]].params for option in parameter.opts]
+        wanted = [option for option in options if option.startswith("--") and option != "--help"]
+        assert [option for option in wanted if f"`{option}" not in text] == [], heading
+
+
+# --- docstrings
+
+
+MODULES = [module.name for module in pkgutil.walk_packages(mfbai.__path__, "mfbai.") if "__main__" not in module.name]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        result = doctest.testmod(importlib.import_module(name))
+    assert result.failed == 0, told.getvalue()
