@@ -69,6 +69,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "tables.json").write_text(json.dumps(TABLES))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # other processes run this package, from any folder
     return tmp_path
 
 

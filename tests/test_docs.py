@@ -1,4 +1,7 @@
-"""What the pages say is what the code does: their examples run, their figures and links are right."""
+"""What the pages say is what the code does: their examples run, their figures and links are right.
+
+Where the code has changed on purpose, `python tests/test_docs.py` brings the figures on the pages up to date.
+"""
 
 import contextlib
 import difflib
@@ -12,6 +15,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -54,8 +58,12 @@ def blocks_of(page):
     return found
 
 
-def run_page(page):
-    """Run the page's blocks in order, in the current folder, sharing a namespace and files."""
+def run_page(page, compare=None):
+    """Run the page's blocks in order, in the current folder, sharing a namespace and files.
+
+    compare(place, shown, got) is called for all output that the page shows.
+    """
+    compare = compare or check_same
     names = {"__name__": "page"}
     blocks = blocks_of(page)
     for block, after in zip_longest(blocks, blocks[1:]):
@@ -68,9 +76,9 @@ def run_page(page):
             with contextlib.redirect_stdout(printed):
                 exec(compile(block.text, f"{page.name}:{block.line}", "exec"), names)
             if after is not None and after.language == "text":
-                check_same(f"{page.name}:{after.line}", after.text, printed.getvalue())
+                compare(f"{page.name}:{after.line}", after.text, printed.getvalue())
         elif block.language == "console":
-            run_console(page, block)
+            run_console(page, block, compare)
 
 
 def run_doctest(page, block, names):
@@ -82,7 +90,7 @@ def run_doctest(page, block, names):
     assert runner.failures == 0, told.getvalue()
 
 
-def run_console(page, block):
+def run_console(page, block, compare):
     """Run the commands of the block that are ours, and compare what they print where the page shows it."""
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
@@ -93,7 +101,7 @@ def run_console(page, block):
         wanted = 2 if shown.startswith("error:") else 0
         assert done.returncode == wanted, f"{page.name}:{block.line}: {command}: {done.returncode}\n{done.stderr}"
         if shown.strip():
-            check_same(f"{page.name}:{block.line}: {command}", shown, done.stdout + done.stderr)
+            compare(f"{page.name}:{block.line}: {command}", shown, done.stdout + done.stderr)
 
 
 def check_same(place, shown, got):
@@ -113,6 +121,7 @@ def steady(output):
 @pytest.mark.parametrize("page", [page for page in PAGES if page != SKELETON_PAGE], ids=lambda page: page.name)
 def test_examples_of_a_page_run_and_print_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # commands run this package, from any folder
     run_page(page)
 
 
@@ -250,3 +259,22 @@ def test_examples_in_docstrings(name, tmp_path, monkeypatch):
     with contextlib.redirect_stdout(told):
         result = doctest.testmod(importlib.import_module(name))
     assert result.failed == 0, told.getvalue()
+
+
+def update(page):
+    """Write what is printed now into the page, where that differs from what it shows."""
+
+    def replace(place, shown, got):
+        if steady(shown) != steady(got):
+            lines = [line.rstrip() + "\n" for line in got.splitlines()]
+            page.write_text(page.read_text().replace(shown, "".join(lines)))
+            sys.stdout.write(f"updated {place}\n")
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        run_page(page, replace)
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        if page != SKELETON_PAGE:
+            update(page)

@@ -23,9 +23,9 @@ class Evidence:
     """
 
     value: float  # F
-    leader: int  # the arm that the data favour
+    leader: int  # the arm that the data favour; if F is 0, the one that may be best and is known best
     challenger: int  # the arm hardest to tell from it
-    top_means: tuple[float, float]  # of leader and challenger in the closest model where the challenger is better
+    top_means: tuple[float, float]  # of both in the closest model where the challenger is better; NaN if F is infinite
     estimates: NDArray[np.float64]  # (K, 2) for each arm the least and greatest top mean that fits its data best
     model: Model
     counts: NDArray[np.float64]  # (K, M)
@@ -41,10 +41,13 @@ class Evidence:
 
     @cached_property
     def supergradient(self) -> NDArray[np.float64]:
-        """(K, M) what F gains, at first order, for each unit of cost spent on a cell of leader or challenger."""
+        """(K, M) what F gains, at first order, for each unit of cost spent on a cell of leader or challenger.
+
+        Zero for all other arms, for cells without data, whose mean is unknown, and if F is infinite.
+        """
         gradient = np.zeros(self.counts.shape)
         for arm, x in zip((self.leader, self.challenger), self.top_means, strict=True):
-            for m in range(self.model.cost.shape[-1]):
+            for m in np.flatnonzero(self.counts[arm] * np.isfinite(self.value)):
                 gradient[arm, m] = transport.divergence_at(self.model, self.means, arm, m, self.sign * x)
         return gradient / self.model.cost
 
@@ -62,9 +65,23 @@ def evidence(problem: Problem, counts: ArrayLike, means: ArrayLike, tolerance: f
     weights, values = _check(problem, counts, means)
     work = transport.make_work(model)
     value, leader, challenger, x, y = transport.evaluate(model, weights, values, work)
+    if value == 0:
+        leader, challenger, x, y = _undecided(work)
+    elif value == np.inf:
+        x = y = np.nan
     top_means = (problem.sign * x, problem.sign * y)
     estimates = np.sort(problem.sign * np.column_stack([work.psi_low, work.psi_high]), axis=1)
     return Evidence(value, leader, challenger, top_means, estimates, model, weights, values, problem.sign)
+
+
+def _undecided(work: transport.Work) -> tuple[int, int, float, float]:
+    """Leader, challenger and a common top mean if there is no evidence. An arm without data leads only if all are."""
+    leader = int(np.argmax(work.psi_low))
+    rivals = work.psi_high.copy()
+    rivals[leader] = -np.inf
+    challenger = int(np.argmax(rivals))
+    x = float(work.psi_low[leader])
+    return leader, challenger, x, max(x, float(work.psi_low[challenger]))
 
 
 def _check(problem: Problem, counts: ArrayLike, means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

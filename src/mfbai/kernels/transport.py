@@ -108,8 +108,8 @@ def fit(model, weights, means, arm, work):
 def leap(model, weights, means, i, j, x):
     """The minimiser of a quadratic g_i(x) + g_j(x + tolerance), the minimum, and whether they were found.
 
-    Newton steps from a point close by, without a bracket: a step that stays inside its piece is exact, and if it is short
-    it keeps full precision. For g_i alone if j < 0.
+    Newton steps from a point close by, without a bracket: a step that stays inside its piece is exact, and keeps full
+    precision if it is short. For g_i alone if j < 0.
     """
     value = 0.0
     for _ in range(3):

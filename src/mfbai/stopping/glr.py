@@ -11,7 +11,7 @@ arm at its own minimiser. Frozen points bound f from above, and one evaluation c
 cost a few additions. While all are below the threshold, no row can pass it.
 """
 
-from math import inf, log
+from math import inf, isfinite, log
 from typing import NamedTuple
 
 import numpy as np
@@ -83,6 +83,8 @@ def glr_observe(model, stats, rule, arm, fidelity):
     rule.fitted[arm, fidelity] = now
     if arm != rule.pair[0]:
         rule.bounds[1] = max(rule.bounds[1], rule.misfit[arm])
+    if not isfinite(rule.bounds[0] + rule.misfit[arm]):
+        rule.pair[0] = -1  # the value is impossible at a frozen mean: no bound any more
 
 
 @kernel

@@ -1,7 +1,7 @@
 """MF-GRAD: exponentiated supergradient ascent on F, followed by cumulative tracking (the paper's algorithm).
 
-With t evaluations told, each `tell` from t = KM on takes the supergradient of F at the cost shares omega~ and the
-current means, times the mean cost c of a pull, clipped at clip * sqrt(t), and adds it to the gain S. Then
+With t evaluations told, each `tell`, once every cell has been evaluated, takes the supergradient of F at the cost
+shares omega~ and the current means, times the mean cost c of a pull, clipped at clip * sqrt(t), and adds it to the gain S. Then
 
     omega~ = softmax(alpha * S),  pi~ = normalise(omega~ / cost),  pi' = (1 - gamma) pi~ + gamma / (K M),
 
@@ -109,15 +109,23 @@ def furthest_behind(target, count):
 @kernel
 def mf_grad_tell(model, stats, state, arm, fidelity, x):
     note_move(model, stats, state, arm, fidelity, x)
-    t = stats.steps[0]
-    if t < stats.count.size:
+    if state.gradients[0] == 0 and not every_cell_seen(stats):
         return
+    t = stats.steps[0]
     add_supergradient(model, stats, state, state.clip * sqrt(t))
     update_weights(model, state)
     scale = (1.0 - 0.25 / sqrt(t)) / state.total[0]
     target, weight = state.target.flat, state.weight.flat
     for c in range(stats.count.size):
         target[c] += scale * weight[c]
+
+
+@kernel
+def every_cell_seen(stats):
+    for c in range(stats.count.size):
+        if stats.count.flat[c] == 0.0:
+            return False
+    return True
 
 
 @kernel
