@@ -75,8 +75,8 @@ def picture(run: Run) -> Group:
     for a, arm in enumerate(problem.arms):
         style = "bold green" if a == found.leader and found.value > 0 else ""
         spent = [f"{cost:.2f}" for cost in stats.count[a] * problem.costs[a]]
-        estimate = found.estimates[a].mean()
-        cells.add_row(arm, *spent, f"{estimate:.3f}" if isfinite(estimate) else "", style=style)
+        low, high = found.estimates[a].tolist()
+        cells.add_row(arm, *spent, f"{(low + high) / 2:.3f}" if isfinite(high - low) else "", style=style)
     steps = int(stats.steps[0])
     told = f"evidence {found.value:.2f} of {threshold:.2f} needed; {steps} evaluations, cost {stats.spent[0]:.2f}"
     bar = ProgressBar(total=threshold, completed=min(found.value, threshold), width=72)

@@ -25,9 +25,9 @@ SURE = 1.0 - 1e-9  # lower bounds are kept a little below, for rounding
 class Work(NamedTuple):
     """What an evaluation of F leaves behind: results, and starting points and bounds for the next one.
 
-    Who changes means or weights between two evaluations marks the arms concerned as stale. Who knows that all other
-    weights grew, by a factor of rho at most, multiplies `growth` by rho instead: an arm's misfit, not computed again,
-    is then known up to that factor, which is enough for most arms most of the time.
+    Who changes means or weights between two evaluations marks the arms concerned as stale, and sets all floors to 0; or
+    keeps the bounds valid by the functions of `follow`. If all weights grew by a factor of at most rho, `growth` is
+    multiplied by it: an arm's misfit, not computed again, is then known up to that factor, which is mostly enough.
     """
 
     psi_low: np.ndarray  # (K,) each arm's minimisers [psi_low, psi_high]: equal unless no data pin the arm down
@@ -38,6 +38,8 @@ class Work(NamedTuple):
     stale: np.ndarray  # (K,) whether the arm must be fitted anew
     growth: np.ndarray  # (1,) the product of all rho so far
     born: np.ndarray  # (K,) `growth` when the arm was fitted
+    ceiling: np.ndarray  # (K,) an upper bound on (misfit now) / growth
+    calm: np.ndarray  # (1,) whether top was the leader
     ally: np.ndarray  # (1,) the last challenger of the arm of the largest misfit
     floor: np.ndarray  # (K,) lower bounds on sqrt(f_{top, j}), kept by those who know how f changed; 0 says nothing
     top: np.ndarray  # (1,) the arm of the largest psi
@@ -61,6 +63,8 @@ def make_work(model) -> Work:
         stale=np.ones(K, dtype=np.bool_),
         growth=np.ones(1),
         born=np.zeros(K),
+        ceiling=np.zeros(K),
+        calm=np.zeros(1, dtype=np.bool_),
         ally=np.zeros(1, dtype=np.int64),
         floor=np.zeros(K),
         top=np.zeros(1, dtype=np.int64),
@@ -86,7 +90,13 @@ def meet(law, model, weights, means, i, j, start, work):
 @kernel
 def fit(model, weights, means, arm, work):
     """Find the arm's minimisers and misfit. O(M) a pass, usually one pass."""
+    search(model, weights, means, arm, work)
     work.stale[arm], work.born[arm] = False, work.growth[0]
+    work.ceiling[arm] = work.misfit[arm] / work.growth[0]
+
+
+@kernel
+def search(model, weights, means, arm, work):
     if is_quadratic(model.law) and work.misfit[arm] > 0.0:
         # Its data contradicted each other before: they will still, and its minimiser is close by.
         x, value, done = leap(model, weights, means, arm, -1, work.psi[arm])
@@ -261,7 +271,7 @@ def out_of_race(model, i, top, value, work):
     return work.misfit[i] * work.growth[0] <= (value - work.misfit[top]) * work.born[i]
 
 
-@kernel
+@kernel(inline=False)
 def evaluate(model, weights, means, work):
     """F with its leader, challenger and their top means (x, y) at the closest alternative. O(K M) almost always.
 
@@ -289,6 +299,7 @@ def evaluate(model, weights, means, work):
             work.ally[0] = j
         if f > value:
             value, leader, challenger, x, y = f, i, j, xi, yj
+    work.calm[0] = leader == top
     return value, leader, challenger, x, y
 
 

@@ -1,7 +1,8 @@
 """MF-GRAD: exponentiated supergradient ascent on F, followed by cumulative tracking (the paper's algorithm).
 
 With t evaluations told, each `tell`, once every cell has been evaluated, takes the supergradient of F at the cost
-shares omega~ and the current means, times the mean cost c of a pull, clipped at clip * sqrt(t), and adds it to the gain S. Then
+shares omega~ and the current means, times the mean cost c of a pull, clipped at clip * sqrt(t), and adds it to the
+gain S. Then
 
     omega~ = softmax(alpha * S),  pi~ = normalise(omega~ / cost),  pi' = (1 - gamma) pi~ + gamma / (K M),
 
@@ -19,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mfbai.errors import Faults
+from mfbai.kernels.follow import all_grew, anything_changed, arm_grew, follow, mean_moved
 from mfbai.kernels.jit import kernel
-from mfbai.kernels.law import reach
 from mfbai.kernels.softmax import exp_into
-from mfbai.kernels.transport import Work, divergence_at, evaluate, make_work
+from mfbai.kernels.transport import Work, divergence_at, make_work
 from mfbai.strategies.shape import Strategy, ask, tell
 
 CLIP = 100.0  # G: any positive constant serves the theory; it should not bite in practice
@@ -39,6 +40,7 @@ class State(NamedTuple):
     peak: np.ndarray  # (1,) the largest gain
     zero: np.ndarray  # (1,) a gain above the peak, which is given the weight 1
     gradients: np.ndarray  # (1,) how many were added
+    alpha: np.ndarray  # (1,) the rate at the last update
     work: Work  # where the last evaluation of F ended: the next one starts there
 
 
@@ -62,6 +64,7 @@ def init(model, rate, clip):
         peak=np.zeros(1),
         zero=np.zeros(1),
         gradients=np.zeros(1, dtype=np.int64),
+        alpha=np.full(1, rate or 1.0),
         work=make_work(model),
     )
 
@@ -108,13 +111,15 @@ def furthest_behind(target, count):
 
 @kernel
 def mf_grad_tell(model, stats, state, arm, fidelity, x):
-    note_move(model, stats, state, arm, fidelity, x)
+    n = stats.count[arm, fidelity]
+    move = (x - stats.mean[arm, fidelity]) / (n - 1.0) if n > 1.0 else inf
+    mean_moved(model, state.weight, arm, fidelity, move, state.work)
     if state.gradients[0] == 0 and not every_cell_seen(stats):
         return
-    t = stats.steps[0]
-    add_supergradient(model, stats, state, state.clip * sqrt(t))
+    root = sqrt(stats.steps[0])
+    add_supergradient(model, stats, state, state.clip * root)
     update_weights(model, state)
-    scale = (1.0 - 0.25 / sqrt(t)) / state.total[0]
+    scale = (root - 0.25) / (root * state.total[0])  # (1 - gamma) over the sum of weights
     target, weight = state.target.flat, state.weight.flat
     for c in range(stats.count.size):
         target[c] += scale * weight[c]
@@ -129,34 +134,19 @@ def every_cell_seen(stats):
 
 
 @kernel
-def note_move(model, stats, state, arm, fidelity, x):
-    """Keep the lower bounds on f valid: one mean moved. (Weights only grow, which keeps them valid.)"""
-    work = state.work
-    work.stale[arm] = True
-    n = stats.count[arm, fidelity]
-    move = inf if n < 2.0 else (x - stats.mean[arm, fidelity]) / (n - 1.0)
-    drop = reach(model.law, arm, fidelity, state.weight[arm, fidelity], move)
-    if arm == work.top[0]:
-        for j in range(work.floor.size):
-            work.floor[j] = max(work.floor[j] - drop, 0.0)
-    else:
-        work.floor[arm] = max(work.floor[arm] - drop, 0.0)
-
-
-@kernel
 def add_supergradient(model, stats, state, limit):
-    _, leader, challenger, x, y = evaluate(model, state.weight, stats.mean, state.work)
+    _, leader, challenger, x, y = follow(model, state.weight, stats.mean, state.work)
     pull_cost = state.total[1] / state.total[0]
-    peak = state.peak[0]
     for side in range(2):
         a, top = (leader, x) if side == 0 else (challenger, y)
+        most, peak = 0.0, state.peak[0]
         for m in range(stats.count.shape[1]):
             gradient = pull_cost * divergence_at(model, stats.mean, a, m, top) * state.per_cost[a, m]
-            gain = state.gain[a, m] + min(gradient, limit)
-            state.gain[a, m] = gain
-            peak = max(peak, gain)
-        state.work.stale[a] = True
-    state.peak[0] = peak
+            gradient = min(gradient, limit)
+            state.gain[a, m] += gradient
+            most, peak = max(most, gradient), max(peak, state.gain[a, m])
+        arm_grew(a, state.alpha[0] * most, state.work)
+        state.peak[0] = peak
     state.gradients[0] += 1
 
 
@@ -168,27 +158,33 @@ def update_weights(model, state):
     no weight shrinks, as gains only grow and alpha only falls; and the weights of arms whose gains did not change grow
     by exp((alpha before - alpha) * (zero - gain)) at most.
     """
-    n, work = state.gradients[0], state.work
-    alpha = state.rate if state.rate > 0.0 else 1.0 / sqrt(n + 1.0)
-    before = state.rate if state.rate > 0.0 else 1.0 / sqrt(n)
-    rise = (before - alpha) * state.zero[0]
+    alpha = state.rate if state.rate > 0.0 else 1.0 / sqrt(state.gradients[0] + 1.0)
+    rise = (state.alpha[0] - alpha) * state.zero[0]
+    state.alpha[0] = alpha
     if state.peak[0] > state.zero[0] or rise > 0.5:
         state.zero[0] = state.peak[0] + 10.0 / alpha
-        work.floor[:] = 0.0
-        work.stale[:] = True
-        work.growth[0] = 1.0
+        anything_changed(state.work)
     else:
-        work.growth[0] *= 1.0 + rise + rise * rise  # >= exp(rise)
+        all_grew(rise, state.work)
     exp_into(state.weight, alpha, state.gain, state.zero[0], state.per_cost)
-    total, shares = 0.0, 0.0
-    for a in range(state.weight.shape[0]):
-        part, share = 0.0, 0.0  # an addition waits for the one before it: short chains, one for each arm
-        for m in range(state.weight.shape[1]):
-            part += state.weight[a, m]
-            share += state.weight[a, m] * model.cost[a, m]
-        total += part
-        shares += share
-    state.total[0], state.total[1] = total, shares
+    state.total[0], state.total[1] = sums(state.weight.flat, model.cost.flat, state.weight.size)
+
+
+@kernel
+def sums(a, b, n):
+    """The sums of a[c] and of a[c] * b[c]."""
+    # Four sums of each: an addition waits for the one before it.
+    s0, s1, s2, s3, p0, p1, p2, p3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    c = 0
+    while c + 3 < n:
+        s0, s1, s2, s3 = s0 + a[c], s1 + a[c + 1], s2 + a[c + 2], s3 + a[c + 3]
+        p0, p1 = p0 + a[c] * b[c], p1 + a[c + 1] * b[c + 1]
+        p2, p3 = p2 + a[c + 2] * b[c + 2], p3 + a[c + 3] * b[c + 3]
+        c += 4
+    while c < n:
+        s0, p0 = s0 + a[c], p0 + a[c] * b[c]
+        c += 1
+    return (s0 + s1) + (s2 + s3), (p0 + p1) + (p2 + p3)
 
 
 ask.register(State, mf_grad_ask)
