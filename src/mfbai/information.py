@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mfbai.errors import Cells, Faults
+from mfbai.errors import Cells, Faults, shape_of
 from mfbai.kernels import transport
 from mfbai.problem import Model, Problem
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evidence:
     """The evidence F = max_i min_{j != i} f_ij for the leader, in nats.
 
@@ -31,6 +31,9 @@ class Evidence:
     counts: NDArray[np.float64]  # (K, M)
     means: NDArray[np.float64]  # (K, M), reflected if the problem minimises
     sign: float  # -1 if it does
+
+    def __repr__(self) -> str:
+        return f"<Evidence: {self.value:.6g} for arm {self.leader} against {self.challenger}>"
 
     @cached_property
     def matrix(self) -> NDArray[np.float64]:
@@ -91,7 +94,10 @@ def _check(problem: Problem, counts: ArrayLike, means: ArrayLike) -> tuple[NDArr
     weights = cells.read("counts", counts, full=True)
     if weights is not None:
         cells.refuse("counts", weights, weights < 0, "a count cannot be negative")
-        means = np.where(weights > 0, np.asarray(means, dtype=float), _some_mean(problem))
+        if shape_of(means) == weights.shape:
+            table = np.asarray(means, dtype=object)
+            table = np.where(np.equal(table, None), np.nan, table)  # what JSON has for a missing number
+            means = np.where(weights > 0, table, _some_mean(problem)).tolist()
     values = cells.read("means", means, full=True)
     if values is not None:
         problem.family.check_means(cells, values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,12 +47,14 @@ def read_data(path: Path, problem: Problem) -> tuple[Any, Any]:
     from mfbai.errors import Fault, InvalidInput
 
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8-sig")
         if path.suffix.lower() == ".json":
             tables = json.loads(text)
             return tables["counts"], tables["means"]
     except OSError as error:
         raise InvalidInput([Fault(str(path), f"cannot be read: {error.strerror}; check the path")]) from None
+    except UnicodeDecodeError:
+        raise InvalidInput([Fault(str(path), "is not text: give a CSV or a JSON file")]) from None
     except (ValueError, KeyError, TypeError):
         told = 'is not what is expected: give {"counts": [[...]], "means": [[...]]}, arms by fidelities'
         raise InvalidInput([Fault(str(path), told)]) from None
@@ -87,7 +90,7 @@ def index(faults: Any, place: str, kind: str, text: str | None, names: tuple[str
     text = (text or "").strip()
     if text in names:
         return names.index(text)
-    if text.isdigit() and 1 <= int(text) <= len(names):
+    if text.isdecimal() and 1 <= int(text) <= len(names):
         return int(text) - 1
     faults.add(place, f"unknown {kind} {text!r}: {suggestion(text, names)}")
     return None
@@ -107,17 +110,23 @@ def read_value(faults: Any, place: str, text: str | None, problem: Problem) -> f
 
 def to_dict(problem: Problem, found: Evidence) -> dict[str, Any]:
     return {
-        "value": found.value,
+        "value": finite(found.value),
         "leader": problem.arms[found.leader],
         "challenger": problem.arms[found.challenger],
-        "matrix": [[None if i == j else float(f) for j, f in enumerate(row)] for i, row in enumerate(found.matrix)],
+        "matrix": [[finite(f) for f in row] for row in found.matrix],
     }
 
 
+def finite(value: float) -> float | None:
+    """A number for JSON, which has no infinity."""
+    return float(value) if isfinite(value) else None
+
+
 def print_evidence(problem: Problem, found: Evidence) -> None:
+    from rich.markup import escape
     from rich.table import Table
 
-    leader, challenger = problem.arms[found.leader], problem.arms[found.challenger]
+    leader, challenger = escape(problem.arms[found.leader]), escape(problem.arms[found.challenger])
     out = console()
     out.print(
         f"[bold]{leader}[/bold] leads, with evidence {found.value:.4g} against {challenger!r}, the closest rival."
@@ -129,7 +138,7 @@ def print_evidence(problem: Problem, found: Evidence) -> None:
     spent = found.counts * problem.costs
     for j, arm in enumerate(problem.arms):
         against = "leader" if j == found.leader else f"{found.matrix[found.leader, j]:.4g}"
-        table.add_row(arm, against, f"{found.counts[j].sum():g}", f"{spent[j].sum():g}")
+        table.add_row(escape(arm), against, f"{found.counts[j].sum():g}", f"{spent[j].sum():g}")
     out.print(table)
 
 

@@ -88,8 +88,9 @@ def check(
     options = read_settings(faults, settings)
     known = [key for name in strategies if name in STRATEGIES for key in known_options(name, stopping)]
     for key in options:
-        if known and key not in known:
-            faults.add("--set", f"has no {key!r}: {suggestion(key, sorted(set(known)))}")
+        if key not in known:
+            hint = suggestion(key, sorted(set(known))) if known else "neither strategy nor stopping rule has any"
+            faults.add("--set", f"has no {key!r}: {hint}")
     faults.raise_if_any("call")
     assert loaded is not None
     final = [value for value in deltas if value is not None]
@@ -129,14 +130,14 @@ def read_settings(faults: Any, settings: list[str]) -> dict[str, float]:
 
 
 def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
+    from rich.markup import escape
     from rich.table import Table
 
-    name, best = instance.name or "instance", instance.arms[instance.best]
+    name, best = escape(instance.name or "instance"), escape(instance.arms[instance.best])
     K, M = instance.shape
     table = Table(box=None, header_style="bold", pad_edge=False, title_justify="left")
-    table.title = (
-        f"{name}: {K} arms, {M} fidelities, best arm {best!r}; {records[0]['runs']} runs, seed {records[0]['seed']}"
-    )
+    runs, seed = records[0]["runs"], records[0]["seed"]
+    table.title = f"{name}: {K} arms, {M} fidelities, best arm '{best}'; {runs} run{'s' * (runs > 1)}, seed {seed}"
     for column in ("strategy", "stopping"):
         table.add_column(column)
     for column in ("delta", "mean cost", "± 95 %", "median", "errors", "mean steps", "stopped", "seconds"):

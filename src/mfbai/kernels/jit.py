@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.caching import FunctionCache
 from numba.extending import overload
 
 PACKAGE = Path(__file__).parents[1]
@@ -38,9 +39,37 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = True, m
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = folder or before
     try:
-        return numba.njit(**flags)(function)
+        compiled = numba.njit(**flags)(function)
+        if folder is not None and hasattr(compiled, "_cache"):  # plain functions with NUMBA_DISABLE_JIT
+            compiled._cache = PackageCache(function)
+        return compiled
     finally:
         numba.config.CACHE_DIR = before
+
+
+class PackageCache(FunctionCache):  # type: ignore[misc]
+    """Keeps no code that was compiled for records from outside the package.
+
+    It would be stale after an edit of theirs, and a process that cannot import them could not read the index.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        return None if _has_foreign_record(sig) else super().load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if not _has_foreign_record(sig):
+            super().save_overload(sig, data)
+
+
+def _has_foreign_record(types: Any) -> bool:
+    """Whether a NamedTuple among the argument types, or nested in one, is defined outside the package."""
+    for kind in getattr(types, "args", types):
+        record = getattr(kind, "instance_class", None)
+        if record is not None and record.__module__.partition(".")[0] != __name__.partition(".")[0]:
+            return True
+        if record is not None and _has_foreign_record(kind.types):
+            return True
+    return False
 
 
 @cache
