@@ -95,9 +95,8 @@ def _check(problem: Problem, counts: ArrayLike, means: ArrayLike) -> tuple[NDArr
     if weights is not None:
         cells.refuse("counts", weights, weights < 0, "a count cannot be negative")
         if shape_of(means) == weights.shape:
-            table = np.asarray(means, dtype=object)
-            table = np.where(np.equal(table, None), np.nan, table)  # what JSON has for a missing number
-            means = np.where(weights > 0, table, _some_mean(problem)).tolist()
+            table = np.where(weights > 0, np.asarray(means, dtype=object), _some_mean(problem))
+            means = [[np.nan if x is None else x for x in row] for row in table.tolist()]  # None is missing in JSON
     values = cells.read("means", means, full=True)
     if values is not None:
         problem.family.check_means(cells, values)

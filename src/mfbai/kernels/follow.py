@@ -13,8 +13,7 @@ from math import inf, sqrt
 
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.law import is_quadratic, reach
-from mfbai.kernels.profile import expand
-from mfbai.kernels.transport import SURE, evaluate
+from mfbai.kernels.transport import SURE, evaluate, meeting
 
 
 @kernel
@@ -48,30 +47,6 @@ def same_row(model, weights, means, work):
         if k != i and work.ceiling[k] > room:
             return value, challenger, x, False
     return value, challenger, x, True
-
-
-@kernel
-def meeting(model, weights, means, i, j, x):
-    """f_ij and the top mean where both arms meet, by Newton steps from x; and whether they were found.
-
-    A step that stays inside its piece is exact. There the profile of i must fall and that of j rise: otherwise the arms
-    would rather part, and f_ij is another problem.
-    """
-    gap = model.tolerance
-    value = 0.0
-    for _ in range(3):
-        vi, si, _, ci, bi, ai = expand(model, weights, means, i, x)
-        vj, sj, _, cj, bj, aj = expand(model, weights, means, j, x + gap)
-        if ci + cj <= 0.0:
-            break
-        step = -(si + sj) / (ci + cj)
-        gain = -0.5 * (si + sj) * step
-        value = vi + vj
-        x += step
-        if max(bi, bj - gap) <= x <= min(ai, aj - gap) and gain <= 0.5 * value:
-            possible = x >= model.top_low[i] and x + gap <= model.top_high[j]
-            return value - gain, x, possible and si + ci * step <= 0.0
-    return value, x, False
 
 
 @kernel

@@ -17,7 +17,7 @@ from mfbai.families import BernoulliLaw, ExponentialLaw, GaussianLaw, PoissonLaw
 from mfbai.kernels.jit import generic, kernel
 from mfbai.kernels.law import divergence, is_quadratic
 from mfbai.kernels.multimodal import DEPTH, local_minima
-from mfbai.kernels.profile import dead_zone, expand_pair, minimise, shift
+from mfbai.kernels.profile import dead_zone, expand, minimise, shift
 
 SURE = 1.0 - 1e-9  # lower bounds are kept a little below, for rounding
 
@@ -99,8 +99,8 @@ def fit(model, weights, means, arm, work):
 def search(model, weights, means, arm, work):
     if is_quadratic(model.law) and work.misfit[arm] > 0.0:
         # Its data contradicted each other before: they will still, and its minimiser is close by.
-        x, value, done = leap(model, weights, means, arm, -1, work.psi[arm])
-        if done and model.top_low[arm] <= x <= model.top_high[arm]:
+        x, value, found = leap(model, weights, means, arm, work.psi[arm])
+        if found:
             work.psi[arm], work.psi_low[arm], work.psi_high[arm], work.misfit[arm] = x, x, x, value
             return
     low, high = dead_zone(model, weights, means, arm)
@@ -115,23 +115,44 @@ def search(model, weights, means, arm, work):
 
 
 @kernel
-def leap(model, weights, means, i, j, x):
-    """The minimiser of a quadratic g_i(x) + g_j(x + tolerance), the minimum, and whether they were found.
+def leap(model, weights, means, arm, x):
+    """The minimiser of a quadratic g_arm and its minimum, by Newton steps from x; and whether they were found.
 
-    Newton steps from a point close by, without a bracket: a step that stays inside its piece is exact, and keeps full
-    precision if it is short. For g_i alone if j < 0.
+    A step that stays inside its piece is exact, and keeps full precision if it is short.
     """
     value = 0.0
     for _ in range(3):
-        value, slope, _, curvature, below, above = expand_pair(model, weights, means, i, j, x)
+        value, slope, _, curvature, below, above = expand(model, weights, means, arm, x)
         if curvature <= 0.0:
             break
         step = slope / curvature
         gain = 0.5 * slope * step
         x -= step
         if below <= x <= above and gain <= 0.5 * value:
-            return x, value - gain, True
+            return x, value - gain, model.top_low[arm] <= x <= model.top_high[arm]
     return x, value, False
+
+
+@kernel
+def meeting(model, weights, means, i, j, x):
+    """f_ij and the top mean of i where both arms meet, by such steps; and whether they were found.
+
+    There the profile of i must fall and that of j rise: otherwise the arms would rather part, and this is not f_ij.
+    """
+    gap, value = model.tolerance, 0.0
+    for _ in range(3):
+        vi, si, _, ci, bi, ai = expand(model, weights, means, i, x)
+        vj, sj, _, cj, bj, aj = expand(model, weights, means, j, x + gap)
+        if ci + cj <= 0.0:
+            break
+        step = -(si + sj) / (ci + cj)
+        gain = -0.5 * (si + sj) * step
+        value = vi + vj
+        x += step
+        if max(bi, bj - gap) <= x <= min(ai, aj - gap) and gain <= 0.5 * value:
+            possible = x >= model.top_low[i] and x + gap <= model.top_high[j]
+            return value - gain, x, possible and si + ci * step <= 0.0
+    return value, x, False
 
 
 @kernel
@@ -156,8 +177,8 @@ def meet_convex(law, model, weights, means, i, j, start, work):
     low = max(work.psi_high[j] - gap, model.top_low[i])
     high = min(work.psi_low[i], model.top_high[j] - gap)
     if is_quadratic(model.law):
-        x, value, done = leap(model, weights, means, i, j, start)
-        if done and low <= x <= high:
+        value, x, found = meeting(model, weights, means, i, j, start)
+        if found:
             return value, x, x + gap
     x, value = minimise(model, weights, means, i, j, low, high, start)
     return value, x, x + gap

@@ -90,23 +90,17 @@ def mf_grad_ask(model, stats, state, pending):
 @kernel
 def furthest_behind(target, count):
     """The first cell that maximises target - count."""
-    goal, done = target.flat, count.flat
-    # Four running maxima: a comparison waits for the one before it.
-    m0, m1, m2, m3 = -inf, -inf, -inf, -inf
-    c = 0
-    while c + 3 < count.size:
-        m0, m1 = max(m0, goal[c] - done[c]), max(m1, goal[c + 1] - done[c + 1])
-        m2, m3 = max(m2, goal[c + 2] - done[c + 2]), max(m3, goal[c + 3] - done[c + 3])
-        c += 4
-    while c < count.size:
-        m0 = max(m0, goal[c] - done[c])
-        c += 1
-    most = max(max(m0, m1), max(m2, m3))
+    arm, most = 0, -inf
     for a in range(count.shape[0]):
+        here = -inf
         for m in range(count.shape[1]):
-            if target[a, m] - count[a, m] >= most:
-                return a, m
-    return 0, 0
+            here = max(here, target[a, m] - count[a, m])
+        if here > most:
+            arm, most = a, here
+    for m in range(count.shape[1]):
+        if target[arm, m] - count[arm, m] >= most:
+            return arm, m
+    return arm, 0
 
 
 @kernel
