@@ -42,9 +42,11 @@ def same_row(model, weights, means, work):
         work.eta[j], work.floor[j] = y, SURE * sqrt(f)
         if f < value:
             value, challenger, x = f, j, y
+    # Row k is at most g_k + g_top at the minimisers of their last fits, if these are far enough apart.
     room = SURE * value / work.growth[0] - work.ceiling[i]
+    end = work.psi_high[i] - model.tolerance
     for k in range(weights.shape[0]):
-        if k != i and work.ceiling[k] > room:
+        if k != i and (work.ceiling[k] > room or work.psi_low[k] > end):
             return value, challenger, x, False
     return value, challenger, x, True
 
@@ -67,7 +69,8 @@ def mean_moved(model, weights, arm, fidelity, move, work):
 def arm_grew(arm, rise, work):
     """The weights of one arm grew, by a factor of exp(rise) at most."""
     work.stale[arm] = True
-    work.ceiling[arm] *= 1.0 + rise + rise * rise if rise < 1.0 else inf
+    if work.ceiling[arm] > 0.0:
+        work.ceiling[arm] *= 1.0 + rise + rise * rise if rise < 1.0 else inf
 
 
 @kernel
