@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
 
@@ -281,7 +282,9 @@ def interrupt(*words, when):
     """Start a simulation with a terminal for its progress bar, press Ctrl-C when that shows `when`."""
     bar, terminal = pty.openpty()
     command = [sys.executable, "-m", "mfbai", "simulate", *words]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal, text=True) as process:
+    # A background job, as in some CI, starts with the signal ignored, and so do its children.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal, text=True, preexec_fn=heed) as process:
         os.close(terminal)
         shown = b""
         while not re.search(when, shown):
