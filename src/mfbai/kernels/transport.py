@@ -150,7 +150,7 @@ def meeting(model, weights, means, i, j, x):
         value = vi + vj
         x += step
         if max(bi, bj - gap) <= x <= min(ai, aj - gap) and gain <= 0.5 * value:
-            possible = x >= model.top_low[i] and x + gap <= model.top_high[j]
+            possible = model.top_low[i] <= x <= model.top_high[i] and model.top_low[j] <= x + gap <= model.top_high[j]
             return value - gain, x, possible and si + ci * step <= 0.0
     return value, x, False
 
