@@ -104,7 +104,7 @@ class Faults:
 
     def raise_if_any(self, what: str) -> None:
         if self._found:
-            raise InvalidInput(self._found, what)
+            raise InvalidInput(dict.fromkeys(self._found), what)  # each told once
 
 
 def numbers(faults: Faults, field: str, value: Any) -> NDArray[np.float64] | None:
@@ -144,6 +144,8 @@ def check_delta(faults: Faults, delta: Any) -> None:
         return
     if array.size == 0:
         faults.add("delta", "is empty: give at least one risk, such as 0.05")
+    if array.ndim > 1:
+        faults.add("delta", f"has shape {array.shape}: give one risk, or a list of them")
     inside = (array > 0) & (array < 1)  # false for NaN
     refuse_where(faults, "delta", array, ~inside, "a risk must lie strictly between 0 and 1, such as 0.05")
 

@@ -191,7 +191,7 @@ class Exponential(Family):
 def _check_variance(cells: Cells, variance: Any) -> None:
     array = cells.read("variance", variance)
     if array is not None:
-        cells.refuse("variance", array, array <= 0, "a variance must be positive")
+        cells.refuse("variance", array, array < 1e-300, "a variance must be positive")
 
 
 def _check_bounds(faults: Faults, bounds: Any) -> None:

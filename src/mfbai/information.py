@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mfbai.errors import Cells, Faults, shape_of
 from mfbai.kernels import transport
-from mfbai.problem import Model, Problem
+from mfbai.problem import ROUNDING, Instance, Model, Problem
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +55,7 @@ class Evidence:
         return gradient / self.model.cost
 
 
-def evidence(problem: Problem, counts: ArrayLike, means: ArrayLike, tolerance: float = 0.0) -> Evidence:
+def evidence(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, tolerance: float = 0.0) -> Evidence:
     """Weigh the evidence in `counts` (K, M) evaluations with the given `means` (K, M; anything where counts are 0).
 
     >>> from mfbai import Gaussian, Problem, evidence
@@ -64,12 +64,17 @@ def evidence(problem: Problem, counts: ArrayLike, means: ArrayLike, tolerance: f
     >>> problem.arms[found.leader], round(found.value, 3)
     ('wide', 9.695)
     """
-    model = problem.model(tolerance)
-    weights, values = _check(problem, counts, means)
+    problem = problem.problem if isinstance(problem, Instance) else problem
+    faults = Faults()
+    with faults.absorb():
+        model = problem.model(tolerance)
+    with faults.absorb():
+        weights, values = _check(problem, counts, means)
+    faults.raise_if_any("evidence")
     work = transport.make_work(model)
     value, leader, challenger, x, y = transport.evaluate(model, weights, values, work)
     if value == 0:
-        leader, challenger, x, y = _undecided(work)
+        leader, challenger, x, y = _undecided(work, tolerance)
     elif value == np.inf:
         x = y = np.nan
     top_means = (problem.sign * x, problem.sign * y)
@@ -77,14 +82,14 @@ def evidence(problem: Problem, counts: ArrayLike, means: ArrayLike, tolerance: f
     return Evidence(value, leader, challenger, top_means, estimates, model, weights, values, problem.sign)
 
 
-def _undecided(work: transport.Work) -> tuple[int, int, float, float]:
+def _undecided(work: transport.Work, tolerance: float) -> tuple[int, int, float, float]:
     """Leader, challenger and a common top mean if there is no evidence. An arm without data leads only if all are."""
     leader = int(np.argmax(work.psi_low))
     rivals = work.psi_high.copy()
     rivals[leader] = -np.inf
     challenger = int(np.argmax(rivals))
     x = float(work.psi_low[leader])
-    return leader, challenger, x, max(x, float(work.psi_low[challenger]))
+    return leader, challenger, x, max(x + tolerance, float(work.psi_low[challenger]))
 
 
 def _check(problem: Problem, counts: ArrayLike, means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -99,6 +104,8 @@ def _check(problem: Problem, counts: ArrayLike, means: ArrayLike) -> tuple[NDArr
             means = [[np.nan if x is None else x for x in row] for row in table.tolist()]  # None is missing in JSON
     values = cells.read("means", means, full=True)
     if values is not None:
+        inside = np.clip(values, *problem.family.mean_range)
+        values = np.where(abs(values - inside) <= ROUNDING * abs(values), inside, values)  # a mean of bounds, rounded
         problem.family.check_means(cells, values)
     faults.raise_if_any("evidence")
     assert weights is not None

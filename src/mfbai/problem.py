@@ -108,7 +108,7 @@ class Problem:
     def model(self, tolerance: float = 0.0) -> Model:
         """The arrays for the kernels, reflected if the problem minimises. They are copies: kernels compile a
         second time for read-only arrays."""
-        if not 0 <= tolerance < np.inf:
+        if not isinstance(tolerance, int | float | np.number) or not 0 <= tolerance < np.inf:
             raise InvalidInput([Fault("tolerance", f"is {tolerance!r}: it must be 0 or more, and finite")])
         low, high, mean_range = self.bias_low, self.bias_high, self.family.mean_range
         if self.sign < 0:
@@ -287,7 +287,9 @@ def _check_biases(cells: Cells, biases: Any) -> tuple[Array, Array] | tuple[None
     radius = cells.read("biases", *parts)
     if radius is None:
         return None, None
-    cells.refuse("biases", radius, radius < 0, "a radius cannot be negative; for bounds give (low, high)")
+    cells.refuse(
+        "biases", radius, radius < 0, "a radius cannot be negative; bounds are a pair such as ([-0.1, 0], [0.2, 0])"
+    )
     _refuse_top_bias(cells, "biases", radius)
     radius = np.broadcast_to(radius, cells.shape)
     return 0.0 - radius, radius

@@ -257,7 +257,13 @@ def _family(faults: Faults, document: Mapping[str, Any]) -> Family:
         return ANY_FAMILY
     fields = dataclasses.fields(family)
     needed = [field.name for field in fields if field.default is dataclasses.MISSING]
-    _check_keys(faults, "[family]", table, required=("name", *needed), optional=[field.name for field in fields])
+    _check_keys(
+        faults,
+        "[family]",
+        table,
+        required=("name", *needed),
+        optional=[field.name for field in fields if field.name not in needed],
+    )
     if not set(needed) <= set(table):
         return ANY_FAMILY
     return family(**{field.name: table.get(field.name) for field in fields})

@@ -72,8 +72,8 @@ def read_csv(path: Path, text: str, problem: Problem) -> tuple[Any, Any]:
         faults.add(str(path), "has no header arm,fidelity,value: add it as the first line")
         faults.raise_if_any("data")
     counts, sums = np.zeros(problem.shape), np.zeros(problem.shape)
-    for line, row in enumerate(reader, start=2):
-        place = f"{path} line {line}:"
+    for row in reader:
+        place = f"{path} line {reader.line_num}:"
         arm = index(faults, place, "arm", row["arm"], problem.arms)
         fidelity = index(faults, place, "fidelity", row["fidelity"], problem.fidelities)
         value = read_value(faults, place, row["value"], problem)

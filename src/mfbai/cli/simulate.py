@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 def simulate(
     instance: Annotated[str, typer.Argument(help="A name (see `mfbai instances`) or a TOML file with a [truth].")],
-    strategy: Annotated[list[str], typer.Option(help="A strategy; give it again to compare several.")] = ["mf-grad"],  # noqa: B006
-    stopping: Annotated[str, typer.Option(help="The stopping rule.")] = "stylised",
+    strategy: Annotated[
+        list[str], typer.Option(help="mf-grad, mf-grad-const, grad, grad-const or uniform; give it again to compare.")
+    ] = ["mf-grad"],  # noqa: B006
+    stopping: Annotated[str, typer.Option(help="The stopping rule: stylised or theorem.")] = "stylised",
     delta: Annotated[list[str], typer.Option(help="The risk, or several.")] = ["0.01"],  # noqa: B006
     runs: Annotated[int, typer.Option(help="How many runs.")] = 1000,
     seed: Annotated[int, typer.Option(help="Results depend on it alone.")] = 0,
@@ -40,21 +42,26 @@ def simulate(
     from mfbai.simulation import simulate as run
 
     done: list[Runs] = []
-    for name in strategy:
-        known = known_options(name, stopping)
-        wanted = {key: value for key, value in options.items() if key in known}
-        found = run(loaded, name, deltas, runs, seed, stopping, max_steps, workers, wanted)
-        done.append(found)
-        if len(found) < runs:
-            break
+    try:
+        for name in strategy:
+            wanted = {key: value for key, value in options.items() if key in known_options(name, stopping)}
+            done.append(run(loaded, name, deltas, runs, seed, stopping, max_steps, workers, wanted))
+            if len(done[-1]) < runs:
+                raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        show(loaded, done, as_json)
+        finished = ", ".join(f"{len(found)} of {runs} runs of {found.strategy}" for found in done) or "nothing"
+        typer.echo(f"interrupted: {finished} finished", err=True)
+        sys.exit(130)
+    show(loaded, done, as_json)
+
+
+def show(instance: Instance, done: list[Runs], as_json: bool) -> None:
     records = [record for found in done for record in found.records()]
     if as_json:
         print_json(records)
-    else:
-        print_table(loaded, records)
-    if len(done[-1]) < runs:
-        typer.echo(f"interrupted: {len(done[-1])} of {runs} runs of {done[-1].strategy} were finished", err=True)
-        sys.exit(130)
+    elif records:
+        print_table(instance, records)
 
 
 def check(
@@ -70,34 +77,30 @@ def check(
     settings: list[str],
 ) -> tuple[Instance, list[float], dict[str, float]]:
     """Everything that can be wrong with the call, told at once and before anything runs."""
-    from mfbai.errors import Faults, check_choice, check_delta, suggestion
-    from mfbai.simulation.setup import check_instance, check_integers, prepare
-    from mfbai.stopping import RULES
+    from mfbai.errors import Faults, suggestion
+    from mfbai.simulation.setup import STAND_IN, check_instance, prepare
     from mfbai.strategies import STRATEGIES
 
     faults = Faults()
     loaded = None
     with faults.absorb():
         loaded = check_instance(instance, variance)
-    for name in strategies:
-        check_choice(faults, "strategy", name, STRATEGIES)
-    check_choice(faults, "stopping", stopping, RULES)
     deltas = [number(faults, "delta", part) for text in delta for part in text.split(",")]
-    check_delta(faults, [value for value in deltas if value is not None] or [0.5])
-    check_integers(faults, {"runs": runs, "seed": seed, "max_steps": max_steps, "workers": workers})
+    risks = [risk for risk in deltas if risk is not None]
     options = read_settings(faults, settings)
-    known = [key for name in strategies if name in STRATEGIES for key in known_options(name, stopping)]
-    for key in options:
-        if key not in known:
-            hint = suggestion(key, sorted(set(known))) if known else "neither strategy nor stopping rule has any"
+    if all(name in STRATEGIES for name in strategies):
+        known = sorted({key for name in strategies for key in known_options(name, stopping)})
+        for key in set(options) - set(known):
+            hint = suggestion(key, known) if known else "neither strategy nor stopping rule has any"
             faults.add("--set", f"has no {key!r}: {hint}")
+    integers = {"runs": runs, "seed": seed, "max_steps": max_steps, "workers": workers}
+    for name in strategies:
+        wanted = {key: value for key, value in options.items() if key in known_options(name, stopping)}
+        with faults.absorb():
+            prepare(loaded or STAND_IN, name, stopping, risks or [0.5], wanted, integers)
     faults.raise_if_any("call")
     assert loaded is not None
-    final = [value for value in deltas if value is not None]
-    for name in strategies:  # what only the strategies themselves can check
-        wanted = {key: value for key, value in options.items() if key in known_options(name, stopping)}
-        prepare(loaded, name, stopping, final, wanted, {})
-    return loaded, final, options
+    return loaded, risks, options
 
 
 def known_options(strategy: str, stopping: str) -> list[str]:
@@ -105,7 +108,7 @@ def known_options(strategy: str, stopping: str) -> list[str]:
     from mfbai.strategies import STRATEGIES
 
     rule = RULES[stopping].options if stopping in RULES else {}
-    return [*STRATEGIES[strategy].options, *rule]
+    return [*(STRATEGIES[strategy].options if strategy in STRATEGIES else ()), *rule]
 
 
 def number(faults: Any, field: str, text: str) -> float | None:
@@ -135,17 +138,17 @@ def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
 
     name, best = escape(instance.name or "instance"), escape(instance.arms[instance.best])
     K, M = instance.shape
-    table = Table(box=None, header_style="bold", pad_edge=False, title_justify="left")
+    table = Table(box=None, header_style="bold", pad_edge=False)
     runs, seed = records[0]["runs"], records[0]["seed"]
-    table.title = f"{name}: {K} arms, {M} fidelities, best arm '{best}'; {runs} run{'s' * (runs > 1)}, seed {seed}"
-    for column in ("strategy", "stopping"):
-        table.add_column(column)
-    for column in ("delta", "mean cost", "± 95 %", "median", "errors", "mean steps", "stopped", "seconds"):
-        table.add_column(column, justify="right")
+    told = f"{runs} run{'s' * (runs > 1)}, seed {seed}, {records[0]['stopping']}"
+    out = console()
+    out.print(f"{name}: {K} arms, {M} fidelities, best arm '{best}'; {told}", soft_wrap=True)
+    table.add_column("strategy", no_wrap=True)
+    for column in ("delta", "mean cost", "± 95 %", "median", "errors", "steps", "stopped"):
+        table.add_column(column, justify="right", no_wrap=True)
     for record in records:
         table.add_row(
             record["strategy"],
-            record["stopping"],
             f"{record['delta']:g}",
             f"{record['mean_cost']:,.1f}",
             "" if record["cost_ci95"] is None else f"{record['cost_ci95']:,.1f}",
@@ -153,9 +156,8 @@ def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
             f"{100 * record['error_rate']:.2f} %",
             f"{record['mean_steps']:,.0f}",
             f"{100 * record['stopped']:.0f} %",
-            f"{record['seconds']:.2f}",
         )
-    console().print(table)
+    out.print(table)
 
 
 def repeat_deltas(arguments: list[str]) -> list[str]:

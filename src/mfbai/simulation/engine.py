@@ -24,7 +24,7 @@ def for_each_run(
     """
     finished = np.zeros(runs, dtype=np.bool_)
     cancelled = Event()
-    workers = min(workers or len(os.sched_getaffinity(0)), runs)
+    workers = min(workers or cores(), runs)
     mine = local()
 
     def batch(numbers: range) -> int:
@@ -49,6 +49,11 @@ def for_each_run(
     return finished
 
 
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def warm_up(setup: Setup) -> None:
     """Compile what the experiment needs, or load it from disk: half a minute the first time, then a second."""
     if not sys.stderr.isatty():
@@ -56,7 +61,7 @@ def warm_up(setup: Setup) -> None:
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(f"compiling {setup.strategy} (the first time only) ..."):
+    with Console(stderr=True).status(f"loading {setup.strategy} (compiled the first time) ..."):
         Run(setup).advance(0)
 
 

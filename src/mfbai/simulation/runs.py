@@ -119,7 +119,7 @@ class Runs:
 
     def __repr__(self) -> str:
         summary = ", ".join(
-            f"delta {row['delta']:g}: cost {row['mean_cost']:.4g} ± {row['cost_ci95'] or 0:.2g}, "
+            f"delta {row['delta']:g}: cost {row['mean_cost']:.4g} ± {_ci(row['cost_ci95'])}, "
             f"errors {100 * row['error_rate']:.2g} %"
             for row in self.records()
         )
@@ -164,10 +164,9 @@ def simulate(
             if cancelled.is_set():
                 return False
             run.advance(min(until, int(run.stats.steps[0]) + CHUNK))
-        undecided = run.outcome.answer < 0
-        costs[number] = np.where(undecided, run.stats.spent[0], run.outcome.cost)
-        steps[number] = np.where(undecided, run.stats.steps[0], run.outcome.steps)
-        answers[number] = run.outcome.answer
+        level = run.outcome.levels[0]
+        costs[number], steps[number], answers[number] = run.outcome.cost, run.outcome.steps, run.outcome.answer
+        costs[number, level:], steps[number, level:] = run.stats.spent[0], run.stats.steps[0]
         pulls[number] = run.stats.count
         return True
 
@@ -184,7 +183,7 @@ def simulate(
         strategy=strategy,
         stopping=stopping,
         delta=float(delta) if np.ndim(delta) == 0 else tuple(map(float, delta)),  # type: ignore[arg-type]
-        seed=seed,
+        seed=int(seed),
         costs=pick(costs),
         answers=pick(answers),
         steps=pick(steps),
@@ -192,6 +191,10 @@ def simulate(
         pulls=pulls[done],
         seconds=time.perf_counter() - begun,
     )
+
+
+def _ci(half_width: float | None) -> str:
+    return "?" if half_width is None else f"{half_width:.2g}"
 
 
 def _plain(value: Any) -> float | None:

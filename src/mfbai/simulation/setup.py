@@ -19,6 +19,7 @@ from mfbai.spec import load
 from mfbai.stopping import RULES, never
 from mfbai.strategies import STRATEGIES
 
+STAND_IN = "paper-5x2"  # an instance to check other arguments with, if the one that is given is at fault
 CHUNK = 1 << 16  # steps between two looks at whether to go on: some 20 ms
 
 
@@ -78,25 +79,39 @@ def prepare(
     strategy: str,
     stopping: str | None,
     deltas: Any,
-    options: Mapping[str, Any],
+    options: Any,
     integers: Mapping[str, Any],
+    *,
+    endless: bool = False,
 ) -> Setup:
     """Check everything, report all faults at once, and set the experiment up. Its levels are the deltas, largest first.
 
-    `integers` are arguments, by name, that must be whole numbers of 1 or more (0 for a seed; None is let through).
+    `integers` are arguments, by name, that must be whole numbers. An `endless` experiment has no stopping rule.
     """
     faults = Faults()
+    found = setup = None
     with faults.absorb():
-        instance = check_instance(instance)
+        found = check_instance(instance)
     check_choice(faults, "strategy", strategy, STRATEGIES)
-    if stopping is not None:
+    if not endless:
         check_choice(faults, "stopping", stopping, RULES)
-    check_delta(faults, deltas)
     check_integers(faults, integers)
+    levels = np.array([0.5])
+    with faults.absorb():
+        levels = _levels(deltas)
+    if strategy in STRATEGIES and (endless or stopping in RULES):
+        with faults.absorb():  # options are checked even where other things are at fault
+            setup = _assemble(found or check_instance(STAND_IN), strategy, stopping, levels, options)
     faults.raise_if_any("call")
-    assert isinstance(instance, Instance)
-    levels = np.sort(np.atleast_1d(np.asarray(deltas, dtype=np.float64)))[::-1]
-    return _assemble(instance, strategy, stopping, levels, options)
+    assert setup is not None
+    return setup
+
+
+def _levels(deltas: Any) -> NDArray[np.float64]:
+    faults = Faults()
+    check_delta(faults, deltas)
+    faults.raise_if_any("call")
+    return np.sort(np.atleast_1d(np.asarray(deltas, dtype=np.float64)))[::-1]
 
 
 def check_instance(instance: Any, variance: float | None = None) -> Instance:
@@ -109,50 +124,54 @@ def check_instance(instance: Any, variance: float | None = None) -> Instance:
 
 
 def check_integers(faults: Faults, integers: Mapping[str, Any]) -> None:
+    """Each must be a whole number of 1 or more; 0 is a seed, and None leaves max_steps and workers open."""
     for name, value in integers.items():
+        if value is None and name in ("max_steps", "workers"):
+            continue
         least = 0 if name == "seed" else 1
-        if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
             faults.add(name, f"is {value!r}: give a whole number of {least} or more")
 
 
 def _assemble(
-    instance: Instance, strategy: str, stopping: str | None, deltas: NDArray[np.float64], options: Mapping[str, Any]
+    instance: Instance, strategy: str, stopping: str | None, deltas: NDArray[np.float64], options: Any
 ) -> Setup:
     plan = STRATEGIES[strategy]
     rule = RULES[stopping] if stopping is not None else None
-    own, rules = _split(options, plan.options, rule.options if rule else {})
     model = instance.problem.model()
     fidelities = 1 if plan.top_only else instance.problem.n_fidelities
+    faults = Faults()
+    given = _check_options(faults, options, [*plan.options, *(rule.options if rule else ())])
 
     def make_state() -> Any:
-        return plan.init(model, **own)
+        return plan.init(model, **{name: given.get(name, default) for name, default in plan.options.items()})
 
     def make_rule() -> Any:
-        return rule.init(model, deltas, fidelities, **rules) if rule else never.init()
+        if rule is None:
+            return never.init()
+        settings = {name: given.get(name, default) for name, default in rule.options.items()}
+        return rule.init(model, deltas, fidelities, **settings)
 
-    faults = Faults()
     for make in (make_state, make_rule):
         with faults.absorb():
             make()
     faults.raise_if_any("options")
     truth = instance.problem.sign * instance.means
-    return Setup(instance, strategy, model, truth, max(len(deltas), 1), make_state, make_rule)
+    return Setup(instance, strategy, model, truth, len(deltas), make_state, make_rule)
 
 
-def _split(
-    options: Mapping[str, Any], strategy: Mapping[str, Any], rule: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options of the strategy and those of the rule, defaults filled in."""
-    faults = Faults()
-    known = [*strategy, *rule]
+def _check_options(faults: Faults, options: Any, known: list[str]) -> dict[str, Any]:
+    """The options that can be used; a fault for each that cannot."""
+    if not isinstance(options, Mapping):
+        faults.add("options", f"is {options!r}: give names and values, such as {{'rate': 0.1}}")
+        return {}
+    given = {}
     for name, value in options.items():
         if name not in known:
-            hint = suggestion(name, known) if known else "neither the strategy nor the stopping rule has any"
+            hint = suggestion(str(name), known) if known else "neither the strategy nor the stopping rule has any"
             faults.add("options", f"has no {name!r}: {hint}")
-        elif not isinstance(value, Real):
+        elif isinstance(value, bool) or not isinstance(value, Real):
             faults.add(name, f"is {value!r}: give a number")
-    faults.raise_if_any("options")
-    return (
-        {**strategy, **{name: value for name, value in options.items() if name in strategy}},
-        {**rule, **{name: value for name, value in options.items() if name in rule}},
-    )
+        else:
+            given[name] = value
+    return given

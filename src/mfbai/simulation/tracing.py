@@ -14,7 +14,7 @@ from mfbai.simulation.engine import for_each_run, warm_up
 from mfbai.simulation.setup import CHUNK, Run, prepare
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """Cost shares at some points in time."""
 
@@ -22,6 +22,10 @@ class Trace:
     strategy: str
     steps: NDArray[np.int64]  # (points,) evaluations made
     shares: NDArray[np.float64]  # (runs, points, K, M) of the cost spent so far; each sums to 1
+
+    def __repr__(self) -> str:
+        name = self.instance.name or "instance"
+        return f"<Trace: {len(self.shares)} runs of {self.strategy} on {name}, {self.steps[-1]} steps>"
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -57,10 +61,10 @@ def trace(
     (10, 1000)
     """
     counts = {"steps": steps, "runs": runs, "seed": seed, "points": points, "workers": workers}
-    setup = prepare(instance, strategy, None, np.array([0.5]), options or {}, counts)
+    setup = prepare(instance, strategy, None, 0.5, options or {}, counts, endless=True)
     warm_up(setup)
     first = min(setup.truth.size, int(steps))
-    times = np.unique(np.geomspace(first, steps, points).round().astype(np.int64))
+    times = np.unique(np.geomspace(steps, first, points).round().astype(np.int64))
     shares = np.zeros((runs, len(times), *setup.instance.shape))
 
     def one(run: Run, number: int, cancelled: Event) -> bool:

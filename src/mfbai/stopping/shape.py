@@ -1,7 +1,7 @@
 """The one shape of a stopping rule, and the two functions everything else calls.
 
-A rule is a record made by its `init(model, deltas)`, separate from sampling. It serves several risks at once, the
-largest delta first: level l of a run is over when `decide` first names an answer at `deltas[l]`.
+A rule is a record made by its `init(model, deltas, fidelities, ...)`, separate from sampling. It serves several risks
+at once, the largest delta first: level l of a run is over when `decide` first names an answer at `deltas[l]`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from mfbai.stopping.shape import Rule
 def init(model, deltas, fidelities, constant) -> glr.State:
     if constant is None or not isfinite(constant):
         told = f"is {constant!r}: the theorem's threshold has a constant that the paper never states; give it a value"
-        raise InvalidInput([Fault("constant", f"{told}, such as 1.0")], "options of the stopping rule")
+        raise InvalidInput([Fault("constant", f"{told}, such as constant=1.0")], "options of the stopping rule")
     arms, M = model.cost.shape[0], fidelities
     log = np.log(arms / deltas)
     base = log + 2 * M * np.log(4 * log + 1) + 2 * M * constant
