@@ -15,6 +15,8 @@ import pytest
 
 import mfbai
 from mfbai.cli import main
+from mfbai.stopping import RULES
+from mfbai.strategies import STRATEGIES
 
 COMMANDS = ["demo", "instances", "simulate", "evidence"]
 RECORD = [
@@ -318,6 +320,35 @@ def test_ctrl_c_prints_what_is_done_and_ends_with_130(succeed):
     assert f"interrupted: {record['runs']} of 3000000 runs" in err
     assert "Traceback" not in err
     assert took < 10
+
+
+def test_ctrl_c_keeps_the_strategies_that_are_finished(monkeypatch, capsys):
+    """Interrupted while the second strategy compiles: the first is printed."""
+    real = mfbai.simulation.simulate
+
+    def stopped_at_grad(instance, strategy, *rest):
+        if strategy == "grad":
+            raise KeyboardInterrupt
+        return real(instance, strategy, *rest)
+
+    monkeypatch.setattr("mfbai.simulation.simulate", stopped_at_grad)
+    monkeypatch.setattr(
+        sys, "argv", ["mfbai", "simulate", "paper-4x5", "--runs", "5", "--strategy", "uniform", "--strategy", "grad"]
+    )
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, err = capsys.readouterr()
+    assert ended.value.code == 130
+    assert "uniform" in out
+    assert "5 of 5 runs of uniform" in err
+
+
+def test_help_names_every_strategy_and_rule():
+    """The help is written by hand, as it must not import them."""
+    help_text = subprocess.run(
+        [sys.executable, "-m", "mfbai", "simulate", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    assert all(name in help_text for name in [*STRATEGIES, *RULES])
 
 
 def test_ctrl_c_before_any_run_is_finished_ends_with_130():

@@ -229,7 +229,10 @@ def test_a_tolerance_is_finite_and_not_negative(tolerance):
             "costs has shape (2,): give one number, 3 (one per fidelity) or 3",
         ),
         ({"costs": np.ones((2, 2))}, "costs has shape (2, 2): give one number, 2 (one per fidelity) or 3 rows of 2"),
-        ({"biases": [-0.1, 0]}, "biases[0] is -0.1: a radius cannot be negative; for bounds give (low, high); check"),
+        (
+            {"biases": [-0.1, 0]},
+            "biases[0] is -0.1: a radius cannot be negative; bounds are a pair such as ([-0.1, 0], [0.2, 0]); check",
+        ),
         ({"biases": [np.inf, 0]}, "biases[0] is inf: give a finite number; check fidelity 'fidelity 1'"),
         ({"biases": [np.nan, 0]}, "biases[0] is nan: give a finite number; check fidelity 'fidelity 1'"),
         ({"biases": None}, "biases is None: give numbers"),

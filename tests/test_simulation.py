@@ -132,6 +132,24 @@ def test_every_fault_of_a_call_is_told_at_once():
         assert part in told
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"stopping": None}, {"seed": None}, {"runs": None}, {"delta": [[0.1, 0.01]]}, {"options": ["rate"]}],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_arguments_of_the_wrong_kind_are_refused(wrong):
+    """None and nested lists are told by the argument's name, and nothing runs."""
+    with pytest.raises(InvalidInput, match=next(iter(wrong))):
+        simulate(EASY, **{"runs": 2, **wrong})
+
+
+def test_options_are_checked_beside_other_faults():
+    """A wrong risk does not hide a wrong option."""
+    with pytest.raises(InvalidInput) as caught:
+        simulate(EASY, delta=3.0, stopping="theorem", options={"rat": 1.0, "rate": -1.0})
+    assert {fault.field.split("[")[0] for fault in caught.value.faults} == {"delta", "options", "rate", "constant"}
+
+
 def test_unknown_options_are_refused():
     """With the nearest name."""
     with pytest.raises(InvalidInput, match="did you mean 'rate'"):
