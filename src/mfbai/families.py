@@ -9,6 +9,7 @@ Kernels always maximise. For a problem that minimises, values, means and biases 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -49,7 +50,7 @@ Law = GaussianLaw | BernoulliLaw | PoissonLaw | ExponentialLaw
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class Family(ABC):
     """What every family answers: its name, its possible means, its possible values."""
 
     name: ClassVar[str]
@@ -72,9 +73,9 @@ class Family:
         where = f"strictly between {low:g} and {high:g}" if self.open_range else f"in [{low:g}, {high:g}]"
         cells.refuse("means", means, outside, f"a mean of this {self.name} family must be {where}")
 
+    @abstractmethod
     def law(self, shape: tuple[int, int], sign: float = 1.0) -> Law:
         """The compiled form for K x M cells."""
-        raise NotImplementedError
 
     def admits(self, value: float) -> bool:
         """Whether an evaluation can return `value`."""
