@@ -61,7 +61,7 @@ class Family(ABC):
         """The closure of the possible means."""
         return -np.inf, np.inf
 
-    def check(self, cells: Cells) -> None:
+    def check(self, cells: Cells) -> None:  # noqa: B027 - not every family has something to check
         """Note what is wrong with the family's own settings."""
 
     def check_means(self, cells: Cells, means: NDArray[np.float64]) -> None:
