@@ -16,8 +16,9 @@ LAYERS = [
     ["families"],
     ["problem"],
     ["spec", "instances", "kernels"],
-    ["information", "stopping", "strategies"],
-    ["simulation"],
+    ["information", "stopping", "strategies", "cutting"],
+    ["complexity", "literature"],
+    ["simulation", "paper"],
     ["testing", "cli", "__main__"],
 ]
 LAYER_OF = {name: level for level, names in enumerate(LAYERS) for name in names}

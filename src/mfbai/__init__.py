@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mfbai.complexity import Oracle as Oracle
+    from mfbai.complexity import oracle as oracle
     from mfbai.errors import InvalidInput as InvalidInput
     from mfbai.errors import MfbaiError as MfbaiError
     from mfbai.errors import UnknownName as UnknownName
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "mfbai.complexity": ["Oracle", "oracle"],
     "mfbai.errors": ["InvalidInput", "MfbaiError", "UnknownName"],
     "mfbai.information": ["Evidence", "evidence"],
     "mfbai.families": ["Bernoulli", "Exponential", "Gaussian", "Poisson", "SubGaussian"],

@@ -162,6 +162,8 @@ class Problem:
 class Instance:
     """A problem and its truth: the (K, M) means. For simulation; a learner sees only `.problem`.
 
+    The best arm must be unique, unless `ties` says otherwise: then a tolerance is needed to find an answer.
+
     >>> from mfbai.families import Gaussian
     >>> instance = Instance([[0.4, 0.5], [0.7, 0.6]], costs=[0.5, 5], biases=[0.1, 0], family=Gaussian(0.01))
     >>> instance.best, round(instance.gap, 3)
@@ -183,11 +185,14 @@ class Instance:
         fidelities: int | Sequence[str] | None = None,
         direction: str = "maximise",
         name: str | None = None,
+        ties: bool = False,
     ) -> None:
         faults = Faults()
         cells = _cells(faults, arms, fidelities, costs, biases, family, means)
         known = _check_known(cells, costs, biases, family, direction)
         table = _check_means(cells, known, means)
+        if table is not None and known.sign is not None and not ties:
+            refuse_tie(faults, cells.arms, known.sign * table[:, -1])
         faults.raise_if_any("instance")
         problem = Problem(cells.arms, costs, biases, family, fidelities=cells.fidelities, direction=direction)
         vars(self).update(problem=problem, means=_read_only(table, cells.shape), name=name)
@@ -339,8 +344,6 @@ def _check_means(cells: Cells, known: _Known, means: Any) -> Array | None:
         known.family.check_means(cells, table)
     if known.bias_low is not None and known.bias_high is not None:
         _refuse_beyond_bias(cells, table, known.bias_low, known.bias_high)
-    if known.sign is not None:
-        _refuse_tie(cells, known.sign * table[:, -1])
     return table
 
 
@@ -356,11 +359,12 @@ def _refuse_beyond_bias(cells: Cells, means: Array, low: Array, high: Array) -> 
     cells.refuse("means", means, (off < low - slack) | (off > high + slack), why)
 
 
-def _refuse_tie(cells: Cells, top: Array) -> None:
+def refuse_tie(faults: Faults, arms: Sequence[str], top: Array) -> None:
+    """The best of the top means (larger is better) must be unique."""
     tied = np.flatnonzero(top == top.max())
     if len(tied) > 1:
-        names = " and ".join(repr(cells.arms[arm]) for arm in tied[:2])
-        cells.faults.add("means", f"of arms {names} tie at the top fidelity; the best arm must be unique")
+        names = " and ".join(repr(arms[arm]) for arm in tied[:2])
+        faults.add("means", f"of arms {names} tie at the top fidelity; the best arm must be unique")
 
 
 def _top_interval(low: Array, high: Array, mean_range: tuple[float, float]) -> tuple[Array, Array]:

@@ -38,7 +38,7 @@ from numpy.typing import ArrayLike
 from mfbai import instances
 from mfbai.errors import Fault, Faults, InvalidInput, check_choice, suggestion, unknown_name
 from mfbai.families import FAMILIES, Family, Gaussian
-from mfbai.problem import Instance, Problem
+from mfbai.problem import Instance, Problem, refuse_tie
 
 # What stands in for an entry that is missing or unreadable, so that the others can still be checked.
 ANY_COST = 1.0
@@ -54,34 +54,48 @@ TABLE_OF = {
 }
 
 
-def load(path_or_name: str | Path, variance: ArrayLike | None = None) -> Instance | Problem:
+def load(path_or_name: str | Path, variance: ArrayLike | None = None, *, ties: bool = False) -> Instance | Problem:
     """The instance of that name in the catalogue, or what the spec file at that path holds.
 
-    With a [truth] table it is an Instance, without one a Problem. `variance` replaces the family's.
+    With a [truth] table it is an Instance, without one a Problem. `variance` replaces the family's; with `ties` the
+    best arm of an Instance need not be unique.
 
     >>> load("paper-5x2").best
     4
     """
     name = str(path_or_name)
     if name in instances.names():
-        loaded = loads(instances.source(name), name)
+        loaded = loads(instances.source(name), name, ties=ties)
     elif name.endswith(".toml") or os.path.exists(name):
-        loaded = loads(_text_of(Path(name)), Path(name).stem)
+        loaded = loads(_text_of(Path(name)), Path(name).stem, ties=ties)
     else:
         raise unknown_name("instance", name, [*instances.names(), "or the path of a .toml file"])
     return loaded if variance is None else loaded.with_variance(variance)
 
 
-def loads(text: str, name: str | None = None) -> Instance | Problem:
+def check_instance(instance: Any, variance: float | None = None, *, ties: bool = False) -> Instance:
+    """An instance as given, or by its name or file; refused if its best arms tie, unless `ties` are allowed."""
+    found = load(instance, variance, ties=ties) if isinstance(instance, str | Path) else instance
+    if not isinstance(found, Instance):
+        told = "the true means are needed: give an Instance, or add a [truth] table to the file"
+        raise InvalidInput([Fault("instance", f"is a {type(found).__name__}: {told}")])
+    if not ties:
+        faults = Faults()
+        refuse_tie(faults, found.arms, found.problem.sign * found.means[:, -1])
+        faults.raise_if_any("instance")
+    return found
+
+
+def loads(text: str, name: str | None = None, *, ties: bool = False) -> Instance | Problem:
     """What a spec file of this text holds; `name` labels it."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput([Fault(name or "the text", f"is not TOML: {error}")]) from None
-    return from_dict(document, name)
+    return from_dict(document, name, ties=ties)
 
 
-def from_dict(document: Mapping[str, Any], name: str | None = None) -> Instance | Problem:
+def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: bool = False) -> Instance | Problem:
     """What a spec file with these tables holds; the reverse of `to_dict` of Problem and Instance."""
     faults = Faults()
     _check_keys(faults, "the spec", document, required=("problem", "fidelity", "family"), optional=("truth",))
@@ -99,7 +113,7 @@ def from_dict(document: Mapping[str, Any], name: str | None = None) -> Instance 
     }
     with faults.absorb(lambda fault: _in_file(fault, parts["arms"], tables)):
         known_truth = "means" in truth and tables  # without fidelities there is nothing to hold the means against
-        built = Instance(truth["means"], name=name, **parts) if known_truth else Problem(**parts)
+        built = Instance(truth["means"], name=name, ties=ties, **parts) if known_truth else Problem(**parts)
     faults.raise_if_any(f"spec {name!r}" if name else "spec")
     return built
 

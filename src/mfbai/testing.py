@@ -24,7 +24,8 @@ from mfbai.kernels.law import sample
 from mfbai.kernels.stats import Stats, make_stats
 from mfbai.problem import Instance, Model
 from mfbai.simulation import loop
-from mfbai.simulation.setup import arrays_of, check_instance
+from mfbai.simulation.setup import arrays_of
+from mfbai.spec import check_instance
 from mfbai.stopping import stylised
 from mfbai.strategies import Strategy, ask
 

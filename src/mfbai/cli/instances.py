@@ -13,7 +13,7 @@ def instances(as_json: bool = JSON_OPTION) -> None:
     Example: mfbai instances
     """
     from mfbai.instances import describe
-    from mfbai.simulation.setup import check_instance
+    from mfbai.spec import check_instance
 
     texts = describe()
     found = {name: check_instance(name) for name in texts}

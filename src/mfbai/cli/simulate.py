@@ -78,15 +78,15 @@ def check(
 ) -> tuple[Instance, list[float], dict[str, float]]:
     """Everything that can be wrong with the call, told at once and before anything runs."""
     from mfbai.errors import Faults, suggestion
-    from mfbai.simulation.setup import STAND_IN, check_instance, prepare
+    from mfbai.simulation.setup import STAND_IN, prepare
+    from mfbai.spec import check_instance
     from mfbai.strategies import STRATEGIES
 
     faults = Faults()
     loaded = None
     with faults.absorb():
         loaded = check_instance(instance, variance)
-    deltas = [number(faults, "delta", part) for text in delta for part in text.split(",")]
-    risks = [risk for risk in deltas if risk is not None]
+    risks = read_deltas(faults, delta)
     options = read_settings(faults, settings)
     if all(name in STRATEGIES for name in strategies):
         known = sorted({key for name in strategies for key in known_options(name, stopping)})
@@ -109,6 +109,12 @@ def known_options(strategy: str, stopping: str) -> list[str]:
 
     rule = RULES[stopping].options if stopping in RULES else {}
     return [*(STRATEGIES[strategy].options if strategy in STRATEGIES else ()), *rule]
+
+
+def read_deltas(faults: Any, texts: list[str]) -> list[float]:
+    """The risks of `--delta`, which may be given several times, and several at once."""
+    deltas = [number(faults, "delta", part) for text in texts for part in text.split(",")]
+    return [risk for risk in deltas if risk is not None]
 
 
 def number(faults: Any, field: str, text: str) -> float | None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.errors import Fault, Faults, InvalidInput, check_choice, check_delta, suggestion
+from mfbai.errors import Faults, check_choice, check_delta, suggestion
 from mfbai.kernels.stats import make_stats
 from mfbai.problem import Instance, Model
 from mfbai.simulation.loop import advance, make_outcome
-from mfbai.spec import load
+from mfbai.spec import check_instance
 from mfbai.stopping import RULES, never
 from mfbai.strategies import STRATEGIES
 
@@ -112,15 +111,6 @@ def _levels(deltas: Any) -> NDArray[np.float64]:
     check_delta(faults, deltas)
     faults.raise_if_any("call")
     return np.sort(np.atleast_1d(np.asarray(deltas, dtype=np.float64)))[::-1]
-
-
-def check_instance(instance: Any, variance: float | None = None) -> Instance:
-    """An instance as given, or by its name or file."""
-    found = load(instance, variance) if isinstance(instance, str | Path) else instance
-    if not isinstance(found, Instance):
-        told = "simulation needs the true means: give an Instance, or add a [truth] table to the file"
-        raise InvalidInput([Fault("instance", f"is a {type(found).__name__}: {told}")])
-    return found
 
 
 def check_integers(faults: Faults, integers: Mapping[str, Any]) -> None:

@@ -1,0 +1,116 @@
+"""mfbai oracle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mfbai.cli.output import JSON_OPTION, console, print_json
+
+if TYPE_CHECKING:
+    from mfbai.complexity import Oracle
+    from mfbai.problem import Instance
+
+MOST_ROWS, MOST_COLUMNS = 30, 7  # of the table; what is cut is counted
+
+
+def oracle(
+    instance: Annotated[str, typer.Argument(help="A name (see `mfbai instances`) or a TOML file with a [truth].")],
+    delta: Annotated[list[str], typer.Option(help="The risk, or several.")] = ["0.01"],  # noqa: B006
+    tolerance: Annotated[float, typer.Option(help="An arm this close to the best is as good.")] = 0.0,
+    variance: Annotated[float | None, typer.Option(help="Replace the variance of the instance.")] = None,
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """The least possible cost, and how to spend it.
+
+    For known means: C*, the optimal share of the cost for each arm and fidelity, and a certificate.
+
+    Example: mfbai oracle paper-4x5 --delta 0.01
+    """
+    from mfbai.cli.simulate import read_deltas
+    from mfbai.complexity import oracle as solve
+    from mfbai.errors import Faults, check_delta
+    from mfbai.spec import check_instance
+
+    faults = Faults()
+    risks = read_deltas(faults, delta)
+    if risks:
+        check_delta(faults, risks)
+    with faults.absorb():
+        loaded = check_instance(instance, variance, ties=True)
+        found = solve(loaded, tolerance)
+    faults.raise_if_any("call")
+    bounds = {repr(risk): found.lower_bound(risk) for risk in risks}
+    if as_json:
+        print_json(to_dict(loaded, found, bounds))
+    else:
+        print_oracle(loaded, found, bounds, tolerance)
+
+
+def to_dict(instance: Instance, found: Oracle, bounds: dict[str, float]) -> dict[str, Any]:
+    return {
+        "instance": instance.name,
+        "best_arm": instance.arms[found.best],
+        "cost_complexity": found.cost_complexity,
+        "gap": found.gap,
+        "unique": found.unique,
+        "weights": found.weights.tolist(),
+        "pulls": found.pulls.tolist(),
+        "lower_bound": bounds,
+    }
+
+
+def print_oracle(instance: Instance, found: Oracle, bounds: dict[str, float], tolerance: float) -> None:
+    from rich.markup import escape
+
+    from mfbai.literature import earlier_lower_bound
+
+    out = console()
+    name, best = escape(instance.name or "instance"), escape(instance.arms[found.best])
+    out.print(f"{name}: best arm '{best}'. The optimal share of the cost, in %:", soft_wrap=True)
+    out.print(table_of(instance, found))
+    out.print(f"C* = [bold]{found.cost_complexity:.7g}[/bold], certified to a relative gap of {found.gap:.1e}.")
+    if not found.unique:
+        out.print("Other allocations are as cheap: this is one of several.")
+    for delta, bound in bounds.items():
+        when = "no strategy costs less" if tolerance == 0 else "and the smaller delta is, no strategy costs much less"
+        out.print(f"At delta = {delta} {when} than [bold]{bound:,.6g}[/bold] on average.")
+    if tolerance == 0:
+        earlier = earlier_lower_bound(instance) / found.cost_complexity
+        out.print(f"(The lower bound known before, of Poiani et al. 2022, is {100 * earlier:.3g} % of this one.)")
+
+
+def largest(values: Any, most: int) -> list[int]:
+    """Where the largest values are, in order of place; all of them if there are no more than `most`."""
+    import numpy as np
+
+    return sorted(np.argsort(-values, kind="stable")[:most].tolist())
+
+
+def table_of(instance: Instance, found: Oracle) -> Any:
+    import numpy as np
+    from rich.markup import escape
+    from rich.table import Table
+
+    weights = found.weights
+    rows, columns = largest(weights.sum(axis=1), MOST_ROWS), largest(weights.sum(axis=0), MOST_COLUMNS)
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("arm", overflow="fold")
+    for m in columns:
+        table.add_column(escape(instance.fidelities[m]), justify="right")
+    table.add_column("use")
+    for arm in rows:
+        used = [escape(instance.fidelities[m]) for m in np.flatnonzero(weights[arm] > 0)]
+        shares = [f"{100 * weights[arm, m]:.3f}" if weights[arm, m] > 0 else "[dim]0[/dim]" for m in columns]
+        label = escape(instance.arms[arm])
+        table.add_row(f"[bold]{label}[/bold]" if arm == found.best else label, *shares, " and ".join(used) or "nothing")
+    hidden_rows, hidden_columns = len(weights) - len(rows), weights.shape[1] - len(columns)
+    if hidden_rows or hidden_columns:
+        told = [f"{hidden_rows} arms" * (hidden_rows > 0), f"{hidden_columns} fidelities" * (hidden_columns > 0)]
+        table.caption = f"not shown: {' and '.join(filter(None, told))} of smaller share (--json has all)"
+    return table
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(oracle)

@@ -1,0 +1,489 @@
+"""The optimal allocation: least cost at which every rival of one arm is told from it, for known means.
+
+Let A_m(eta) and B_{a,m}(eta) be the information a unit of cost buys in a cell of the best arm and of rival a, if both
+arms' top means were eta (a's: eta + tolerance). With costs scaled so that every transport cost is at least 1:
+
+    minimise  sum_m x_m + sum_{a,m} y_{a,m}   s.t.   sum_m x_m A_m(eta) + y_{a,m} B_{a,m}(eta) >= 1   for all a, eta.
+
+Given x, what the best arm's cells cost, each rival is a problem of its own, and where all divergences are convex in eta
+
+    v_a(x) = min sum_m y_{a,m} = max over eta of c(eta) / B_a(eta),  c = 1 - sum_m x_m A_m,  B_a = max_m B_{a,m}:
+
+concave over convex, so it has one peak. At a peak inside a piece of B_a the rival uses the one fidelity that attains
+it; at a kink it uses the two that meet. What is left is to minimise sum x + sum_a v_a(x) over x >= 0, convex and M
+dimensional, by projected Newton steps. Each rival adds a term of rank one to the Hessian; a kink adds none.
+
+Any prices p_a = 1 / B_a(eta_a) bound the optimum from below, by sum p / max(1, max_m sum_a p_a A_m(eta_a)): a
+certificate. Where divergences are not convex (the exponential family) the peak found may not be the highest: the lower
+bound holds all the same, and the weights have to be checked by the caller.
+"""
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from mfbai.kernels.jit import kernel
+from mfbai.kernels.law import divergence, slopes
+from mfbai.kernels.transport import fit, pair
+
+ENOUGH = 1e-13  # relative gap at which there is nothing left to gain
+INNER, OUTER = 200, 100  # more iterations than were ever seen
+LIGHT, HEAVY = 1e-14, 1e6  # damping of Newton steps, relative to the curvature
+TINY = 1e-290
+
+
+class Work(NamedTuple):
+    """The allocation, and where the search for the next one starts."""
+
+    x: np.ndarray  # (M,) cost of the best arm's cells; all zero before the first search
+    eta: np.ndarray  # (K,) top mean of the best arm at which each rival is closest
+    price: np.ndarray  # (K,) 1 / B_a there; 0 for arms that need no evidence of their own
+    spend: np.ndarray  # (K,) v_a
+    first: np.ndarray  # (K,) the fidelity each rival uses
+    second: np.ndarray  # (K,) the other one, at a kink; else the same
+    share: np.ndarray  # (K,) part of spend that the first gets
+    range: np.ndarray  # (K, 2) least and greatest eta of each rival
+    gradient: np.ndarray  # (2, M) of the total cost: at x, and at the point last looked at
+    hessian: np.ndarray  # (2, M, M) the same
+    rates: np.ndarray  # (2, M) A_m, and the slope of A_m / B_a
+    free: np.ndarray  # (M,) whether a cell of the best arm takes part in a Newton step
+    cells: np.ndarray  # (M,) those that do
+    factor: np.ndarray  # (M, M)
+    step: np.ndarray  # (M,)
+    trial: np.ndarray  # (M,)
+
+
+def make_work(model) -> Work:
+    K, M = model.cost.shape
+    return Work(
+        x=np.zeros(M),
+        eta=np.zeros(K),
+        price=np.zeros(K),
+        spend=np.zeros(K),
+        first=np.zeros(K, dtype=np.int64),
+        second=np.zeros(K, dtype=np.int64),
+        share=np.ones(K),
+        range=np.zeros((K, 2)),
+        gradient=np.zeros((2, M)),
+        hessian=np.zeros((2, M, M)),
+        rates=np.zeros((2, M)),
+        free=np.zeros(M, dtype=np.bool_),
+        cells=np.zeros(M, dtype=np.int64),
+        factor=np.zeros((M, M)),
+        step=np.zeros(M),
+        trial=np.zeros(M),
+    )
+
+
+@kernel
+def falling(model, means, arm, m, eta):
+    """A_m with slope and curvature: the arm's top mean is at most its true one."""
+    mean = means[arm, m]
+    move = eta - (mean - model.bias_high[arm, m])
+    if move > 0.0:
+        return 0.0, 0.0, 0.0
+    cost = model.cost[arm, m]
+    slope, bend = slopes(model.law, arm, m, mean, move)
+    return divergence(model.law, arm, m, mean, move) / cost, slope / cost, bend / cost
+
+
+@kernel
+def rising(model, means, arm, m, eta):
+    """B_{arm,m} with slope and curvature: the arm's top mean is at least its true one."""
+    mean = means[arm, m]
+    move = eta - (mean - model.bias_low[arm, m]) + model.tolerance
+    if move < 0.0:
+        return 0.0, 0.0, 0.0
+    cost = model.cost[arm, m]
+    slope, bend = slopes(model.law, arm, m, mean, move)
+    return divergence(model.law, arm, m, mean, move) / cost, slope / cost, bend / cost
+
+
+@kernel
+def missing(model, means, best, x, eta):
+    """c = 1 - sum_m x_m A_m with slope and curvature: what a rival's own cells have to add."""
+    value, slope, bend = 1.0, 0.0, 0.0
+    for m in range(x.size):
+        if x[m] > 0.0:
+            v, s, b = falling(model, means, best, m, eta)
+            value -= x[m] * v
+            slope -= x[m] * s
+            bend -= x[m] * b
+    return value, slope, bend
+
+
+@kernel
+def strongest(model, means, arm, eta):
+    """B_arm and the fidelity that attains it. O(M)."""
+    top, most = 0, -1.0
+    for m in range(means.shape[1]):
+        mean = means[arm, m]
+        move = eta - (mean - model.bias_low[arm, m]) + model.tolerance
+        value = divergence(model.law, arm, m, mean, move) / model.cost[arm, m] if move > 0.0 else 0.0
+        if value > most:
+            top, most = m, value
+    return most, top
+
+
+@kernel
+def blind(model, means, arm, eta):
+    """Whether the arm's own cells say nothing at eta: they do so at its own top mean, but for rounding."""
+    return eta <= means[arm, means.shape[1] - 1] - model.tolerance
+
+
+@kernel
+def climb(c, c1, c2, b, b1, b2):
+    """psi = c' B / B' - c, positive where c / B rises; and the Newton step to its zero.
+
+    For a quadratic B psi is linear in each piece, so the step is exact.
+    """
+    if not 0.0 < b1 < inf:
+        return inf, inf
+    psi = c1 * b / b1 - c
+    slope = (c2 - c1 * b2 / b1) * b / b1
+    return psi, (-psi / slope if slope < 0.0 else inf)
+
+
+@kernel
+def crossing(model, means, arm, m, n, low, high):
+    """Where B_{arm,m} = B_{arm,n}, of which m is larger at low and n at high. Newton on the difference of their roots,
+    which are lines if B is quadratic."""
+    eta = high
+    for _ in range(INNER):
+        u, u1, _ = rising(model, means, arm, m, eta)
+        v, v1, _ = rising(model, means, arm, n, eta)
+        ru, rv = sqrt(u), sqrt(v)
+        if ru >= rv:
+            low = max(low, eta)
+        if ru <= rv:
+            high = min(high, eta)
+        slope = (0.5 * u1 / ru if u > 0.0 else 0.0) - (0.5 * v1 / rv if v > 0.0 else 0.0)
+        y = eta - (ru - rv) / slope if slope != 0.0 else low
+        if not low < y < high:
+            y = 0.5 * (low + high)
+        if not low < y < high or abs(y - eta) <= 1e-16 * (abs(y) + abs(eta)):
+            return y
+        eta = y
+    return eta
+
+
+@kernel
+def note(work, arm, eta, price, spend, first, second, share):
+    work.eta[arm], work.price[arm], work.spend[arm] = eta, price, spend
+    work.first[arm], work.second[arm], work.share[arm] = first, second, share
+
+
+@kernel(inline=False)
+def demand(model, means, best, arm, x, work):
+    """v_arm(x), infinite if x is too small to tell the arm from the best whatever is spent on it.
+
+    Returns it with the curvature of c / B at its peak, 0 if the peak is a kink or an end of the range.
+    """
+    low, high = work.range[arm, 0], work.range[arm, 1]
+    if low > high:
+        note(work, arm, high, 0.0, 0.0, 0, 0, 1.0)
+        return 0.0, 0.0
+    if missing(model, means, best, x, high)[0] <= 0.0:
+        note(work, arm, high, 0.0, 0.0, 0, 0, 1.0)
+        return 0.0, 0.0
+    if blind(model, means, arm, low) and missing(model, means, best, x, low)[0] >= 0.0:
+        return inf, 0.0
+    eta = work.eta[arm]
+    if not low < eta < high:
+        eta = 0.5 * (low + high)
+    first, last = low, high
+    width = high - low
+    left, right = -1, -1  # the fidelities strongest at low and at high, once these are points looked at
+    for attempt in range(INNER):
+        c, c1, c2 = missing(model, means, best, x, eta)
+        b, m = strongest(model, means, arm, eta)
+        _, b1, b2 = rising(model, means, arm, m, eta)
+        if b <= 0.0:
+            psi, step = inf, inf
+        else:
+            psi, step = climb(c, c1, c2, b, b1, b2)
+        if (psi >= 0.0 and eta >= last) or (psi <= 0.0 and eta <= first):
+            note(work, arm, eta, 1.0 / b, max(c, 0.0) / b, m, m, 1.0)
+            return max(c, 0.0) / b, 0.0
+        if psi >= 0.0:
+            low, left = eta, m
+        else:
+            high, right = eta, m
+        if abs(step) <= 1e-15 * abs(eta) + 1e-16 * width or attempt == INNER - 1:
+            note(work, arm, eta, 1.0 / b, c / b, m, m, 1.0)
+            return c / b, (c * b2 - c2 * b) / (b * b)
+        y = eta + step
+        if left != right and left >= 0 and right >= 0 and (attempt > 6 or not low < y < high):
+            y = crossing(model, means, arm, left, right, low, high)
+            c, c1, c2 = missing(model, means, best, x, y)
+            b = strongest(model, means, arm, y)[0]
+            bl, bl1, bl2 = rising(model, means, arm, left, y)
+            br, br1, br2 = rising(model, means, arm, right, y)
+            if b <= max(bl, br) * (1.0 + 1e-12):
+                before, back = climb(c, c1, c2, b, bl1, bl2)
+                after, forth = climb(c, c1, c2, b, br1, br2)
+                if before >= 0.0 >= after:
+                    share = (br1 * c / b - c1) / (br1 - bl1) / (c / b)
+                    note(work, arm, y, 1.0 / b, c / b, left, right, min(max(share, 0.0), 1.0))
+                    return c / b, 0.0
+                if before < 0.0:
+                    high, right = y, left
+                    y += back
+                else:
+                    low, left = y, right
+                    y += forth
+        if not low < y < high:
+            if y >= high and right < 0:
+                y = high  # perhaps the peak is at the end of the range
+            elif y <= low and left < 0 and not blind(model, means, arm, low):
+                y = low
+            else:
+                y = 0.5 * (low + high)
+                if not low < y < high:
+                    note(work, arm, eta, 1.0 / b, c / b, m, m, 1.0)
+                    return c / b, 0.0
+        eta = y
+    return inf, 0.0
+
+
+@kernel(inline=False)
+def total(model, means, best, x, work):
+    """The total cost at x and a lower bound on the least one, with gradient and Hessian. O(K M^2).
+
+    Infinite, and all else undefined, if x is too small.
+    """
+    K, M = means.shape
+    gradient, hessian = work.gradient[1], work.hessian[1]
+    gradient[:] = 1.0
+    hessian[:, :] = 0.0
+    cost, prices = 0.0, 0.0
+    for m in range(M):
+        cost += x[m]
+    value, slope = work.rates[0], work.rates[1]
+    for a in range(K):
+        if a == best:
+            continue
+        v, curvature = demand(model, means, best, a, x, work)
+        if v == inf:
+            return inf, 0.0
+        cost += v
+        price, eta = work.price[a], work.eta[a]
+        prices += price
+        b1 = rising(model, means, a, work.first[a], eta)[1] if curvature > 0.0 else 0.0
+        for m in range(M):
+            value[m], slope[m], _ = falling(model, means, best, m, eta)
+            gradient[m] -= price * value[m]
+            slope[m] = price * (slope[m] - price * value[m] * b1)
+        if curvature > 0.0:
+            for m in range(M):
+                for n in range(M):
+                    hessian[m, n] += slope[m] * slope[n] / curvature
+    least = 0.0
+    for m in range(M):
+        least = min(least, gradient[m])
+    return cost, prices / (1.0 - least)
+
+
+@kernel
+def newton_step(x, damping, work):
+    """Into work.step: the step to the least of the second-order model over x >= 0, nearly.
+
+    Cells that are unused, and should be, stay so. A cell that would become negative is fixed at 0, and the others are
+    solved for again.
+    """
+    M = x.size
+    gradient, hessian = work.gradient[0], work.hessian[0]
+    for m in range(M):
+        work.step[m] = 0.0
+        work.free[m] = x[m] > 0.0 or gradient[m] < 0.0
+    for _ in range(M):
+        n, scale = 0, 0.0
+        for m in range(M):
+            if work.free[m]:
+                work.cells[n] = m
+                n += 1
+                scale = max(scale, hessian[m, m])
+        ridge = damping * (scale if scale > 0.0 else 1.0 / (x.sum() + TINY))
+        while not factorise(hessian, work.cells, n, ridge, work.factor):
+            ridge *= 100.0
+        solve_free(n, work)
+        fixed = False
+        for i in range(n):
+            m = work.cells[i]
+            if x[m] + work.step[m] < 0.0:
+                work.step[m] = -x[m]
+                work.free[m] = False
+                fixed = True
+        if not fixed:
+            break
+
+
+@kernel
+def solve_free(n, work):
+    """The steps of the first n cells, by their factor, given those of the others."""
+    cells, factor, step = work.cells, work.factor, work.step
+    for i in range(n):
+        s = -work.gradient[0, cells[i]]
+        for m in range(step.size):
+            if not work.free[m]:
+                s -= work.hessian[0, cells[i], m] * step[m]
+        for j in range(i):
+            s -= factor[i, j] * step[cells[j]]
+        step[cells[i]] = s / factor[i, i]
+    for i in range(n - 1, -1, -1):
+        s = step[cells[i]]
+        for j in range(i + 1, n):
+            s -= factor[j, i] * step[cells[j]]
+        step[cells[i]] = s / factor[i, i]
+
+
+@kernel
+def factorise(matrix, cells, n, ridge, out):
+    """Cholesky's factor of the matrix, restricted to the first n cells, plus ridge; whether there is one."""
+    for i in range(n):
+        for j in range(i + 1):
+            s = matrix[cells[i], cells[j]]
+            for k in range(j):
+                s -= out[i, k] * out[j, k]
+            if i == j:
+                s += ridge
+                if not s > 0.25 * ridge:
+                    return False
+                out[i, i] = sqrt(s)
+            else:
+                out[i, j] = s / out[j, j]
+    return True
+
+
+@kernel
+def cold_start(model, means, best, work):
+    """Into work.x: a point from which Newton steps converge, all on one cell of the best arm; whether there is one."""
+    K, M = means.shape
+    found, at, amount = inf, -1, 0.0
+    for m in range(-1, M):
+        least = 0.0
+        for a in range(K):
+            low = work.range[a, 0]
+            if a != best and low <= work.range[a, 1] and blind(model, means, a, low):
+                value = falling(model, means, best, m, low)[0] if m >= 0 else 0.0
+                least = max(least, 1.0 / value if value > 0.0 else inf)
+        if least == inf:
+            continue
+        for k in range(2 if m >= 0 else 1):
+            work.trial[:] = 0.0
+            if m >= 0:
+                work.trial[m] = least * (2.0 if k == 0 else 1.0 + sqrt(K - 1.0))
+            cost = total(model, means, best, work.trial, work)[0]
+            if cost < found:
+                found, at = cost, m
+                amount = work.trial[m] if m >= 0 else 0.0
+    work.x[:] = 0.0
+    if at >= 0:
+        work.x[at] = amount
+    return found < inf
+
+
+@kernel
+def settle(trial, work):
+    """Make the point last looked at the present one."""
+    for m in range(trial.size):
+        work.x[m] = trial[m]
+        work.gradient[0, m] = work.gradient[1, m]
+        for n in range(trial.size):
+            work.hessian[0, m, n] = work.hessian[1, m, n]
+
+
+@kernel
+def descend(model, means, best, cost, lower, work):
+    """Move x by a Newton step, damped and shortened until the cost falls. Returns cost, lower bound, whether it moved.
+
+    Where the cost cannot be told from rounding any more, a better lower bound is progress too.
+    """
+    x, trial = work.x, work.trial
+    damping = LIGHT
+    while damping < HEAVY:
+        newton_step(x, damping, work)
+        length = 1.0
+        for m in range(x.size):
+            if work.step[m] * length > 3.0 * cost:  # where the cost is linear, the step says little
+                length = 3.0 * cost / work.step[m]
+        for _ in range(12):
+            change = 0.0
+            for m in range(x.size):
+                trial[m] = max(x[m] + length * work.step[m], 0.0)
+                change += work.gradient[0, m] * (trial[m] - x[m])
+            if change >= 0.0:
+                break
+            new_cost, new_lower = total(model, means, best, trial, work)
+            if new_cost <= cost + 1e-4 * change or (new_cost <= cost * (1.0 + 1e-14) and new_lower > lower):
+                settle(trial, work)
+                return new_cost, new_lower, True
+            length *= 0.5
+        damping *= 1e4
+    return cost, lower, False
+
+
+@kernel(inline=False)
+def allocate(model, means, best, work):
+    """The least total cost for means inside the model, and a lower bound on it; `work` holds the allocation.
+
+    The search starts from the allocation that `work` holds already, if that tells all rivals from the best arm.
+    """
+    K, M = means.shape
+    for a in range(K):
+        work.range[a, 0] = max(means[a, M - 1] - model.tolerance, model.top_low[best])
+        work.range[a, 1] = min(means[best, M - 1], model.top_high[a] - model.tolerance)
+    cost, lower = inf, 0.0
+    if work.x.sum() > 0.0:
+        cost, lower = total(model, means, best, work.x, work)
+    if cost == inf:
+        cold_start(model, means, best, work)
+        cost, lower = total(model, means, best, work.x, work)
+    settle(work.x, work)
+    moved = cost < inf
+    for _ in range(OUTER):
+        if not moved or cost - lower <= ENOUGH * cost:
+            break
+        cost, lower, moved = descend(model, means, best, cost, lower, work)
+    if not moved:
+        cost, lower = total(model, means, best, work.x, work)
+    return cost, lower
+
+
+@kernel
+def write(best, work, weights):
+    """The allocation as cost shares, (K, M); all zero if nothing needs to be spent."""
+    weights[:, :] = 0.0
+    cost = 0.0
+    for m in range(work.x.size):
+        weights[best, m] = work.x[m]
+        cost += work.x[m]
+    for a in range(work.spend.size):
+        if a != best:
+            weights[a, work.first[a]] += work.share[a] * work.spend[a]
+            weights[a, work.second[a]] += (1.0 - work.share[a]) * work.spend[a]
+            cost += work.spend[a]
+    for k in range(weights.size if cost > 0.0 else 0):
+        weights.flat[k] /= cost
+
+
+@kernel(inline=False)
+def rates(model, means, best, arms, etas, out):
+    """(3, P, 2, M) what a unit of cost buys at points (arm, eta), with slope and curvature, of best arm and rival."""
+    for p in range(arms.size):
+        for m in range(means.shape[1]):
+            out[0, p, 0, m], out[1, p, 0, m], out[2, p, 0, m] = falling(model, means, best, m, etas[p])
+            out[0, p, 1, m], out[1, p, 1, m], out[2, p, 1, m] = rising(model, means, arms[p], m, etas[p])
+
+
+@kernel(inline=False)
+def weakest(model, weights, means, best, work, values, etas):
+    """Each rival's transport cost from the best arm and where it is attained. `work` is that of transport."""
+    for a in range(means.shape[0]):
+        work.stale[a] = True
+        fit(model, weights, means, a, work)
+    for a in range(means.shape[0]):
+        values[a], etas[a] = inf, means[best, means.shape[1] - 1]
+        if a != best:
+            values[a], etas[a], _ = pair(model, weights, means, best, a, etas[a], work)

@@ -1,0 +1,1 @@
+"""The paper's claims and questions, one module each."""
