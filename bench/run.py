@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import mfbai
 import naive
-from mfbai.kernels import transport
+from mfbai.kernels import allocation, transport
 from mfbai.simulation import loop
 from mfbai.simulation.setup import Run, prepare
 
@@ -26,7 +26,7 @@ NEVER = 1e-300  # a risk so small that no run stops while it is timed
 
 def main():
     print(f"{'':44}{'measured':>14}{'target':>14}   note")
-    for measure in (step_cost, replay_cost, evidence_scaling, two_workers, help_time, second_process, compile_time):
+    for measure in (step_cost, replay_cost, evidence_scaling, oracle_cost, oracle_families, two_workers, help_time, second_process, compile_time):
         for what, measured, target, note in measure():
             print(f"{what:44}{measured:>14}{target:>14}   {note}", flush=True)
 
@@ -108,6 +108,51 @@ def evidence_scaling():
         yield f"evidence from scratch, {arms}x5", us(min(times)), "", f"{1e9 * min(times) / arms:,.0f} ns an arm"
 
 
+def oracle_cost():
+    """The optimal allocation, compiled, from nothing and from that of means moved by 0.0005."""
+    targets = {4: "0.1 ms", 100: "", 1000: "15 ms", 10_000: "linear in K"}
+    for arms, target in targets.items():
+        instance = mfbai.load("paper-4x5") if arms == 4 else mfbai.random_instance(arms, 5, seed=1)
+        problem, rng = instance.problem, np.random.default_rng(0)
+        moved = instance.means + rng.uniform(-5e-4, 5e-4, instance.shape)
+        moved = np.clip(moved, moved[:, -1:] + problem.bias_low, moved[:, -1:] + problem.bias_high)
+        times, gap = time_oracle(instance, moved, repeats=30 if arms > 100 else 1000)
+        note = f"gap {gap:.0e}; warm {us(times[1])}, {times[0] / times[1]:.1f} times as fast"
+        yield f"oracle, compiled, {arms}x5", us(times[0]), target, note
+
+
+def oracle_families():
+    """The whole of mfbai.oracle, certificate and all, for the other families."""
+    rng = np.random.default_rng(1)
+    for family in (mfbai.Bernoulli(), mfbai.Poisson(), mfbai.Exponential()):
+        radii = np.array([0.1, 0.06, 0.04, 0.02, 0.0])
+        means = np.array([0.3, 0.45, 0.5, 0.6])[:, None] + rng.uniform(-radii, radii, (4, 5))
+        instance = mfbai.Instance(means, [0.05, 0.1, 0.2, 0.4, 5.0], radii, family)
+        times = [timed(mfbai.oracle, instance) for _ in range(50)]
+        yield f"mfbai.oracle, {family.name}, 4x5", us(min(times)), "20 ms", f"gap {mfbai.oracle(instance).gap:.0e}"
+
+
+def time_oracle(instance, moved, repeats):
+    """The least seconds of a cold and of a warm search, and the worst gap."""
+    model = instance.problem.model()
+    work, gap = allocation.make_work(model), 0.0
+    times = []
+    for _ in range(repeats):
+        work.x[:], work.eta[:] = 0.0, 0.0
+        cold = timed(allocation.allocate, model, instance.means, instance.best, work)
+        begun = time.perf_counter()
+        cost, lower = allocation.allocate(model, moved, instance.best, work)
+        times.append((cold, time.perf_counter() - begun))
+        gap = max(gap, cost / lower - 1)
+    return np.min(times, axis=0), gap
+
+
+def timed(function, *arguments):
+    begun = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - begun
+
+
 def two_workers():
     times = np.array([[mfbai.simulate("paper-4x5", runs=1000, workers=w).seconds for w in (1, 2)] for _ in range(9)])
     one, two = times.min(axis=0)
@@ -144,7 +189,7 @@ def seconds(command, env=None):
 
 
 def us(value):
-    return f"{1e6 * value:.3g} us"
+    return f"{1e6 * value:.3g} us" if value < 1e-3 else f"{1e3 * value:.3g} ms"
 
 
 if __name__ == "__main__":
