@@ -19,6 +19,7 @@ from mfbai.spec import check_instance
 
 Array = NDArray[np.float64]
 GOOD = 1e-9  # a relative gap above this is worth the slower method
+ROUNDING = 1e-12  # smaller gaps are shown as this one: they vary from machine to machine
 SLACK = 1e-7  # a cell this close to being worth its cost is taken to be worth it, when other optima are looked for
 
 
@@ -42,7 +43,7 @@ class Oracle:
     _tied: bool  # whether another answer is as cheap
 
     def __repr__(self) -> str:
-        return f"<Oracle: C* = {self.cost_complexity:.7g} within {self.gap:.0e}, best arm {self.best}>"
+        return f"<Oracle: C* = {self.cost_complexity:.7g} within {max(self.gap, ROUNDING):.0e}, best arm {self.best}>"
 
     @property
     def pulls(self) -> Array:

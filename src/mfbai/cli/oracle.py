@@ -64,13 +64,15 @@ def to_dict(instance: Instance, found: Oracle, bounds: dict[str, float]) -> dict
 def print_oracle(instance: Instance, found: Oracle, bounds: dict[str, float], tolerance: float) -> None:
     from rich.markup import escape
 
+    from mfbai.complexity import ROUNDING
     from mfbai.literature import earlier_lower_bound
 
     out = console()
     name, best = escape(instance.name or "instance"), escape(instance.arms[found.best])
     out.print(f"{name}: best arm '{best}'. The optimal share of the cost, in %:", soft_wrap=True)
     out.print(table_of(instance, found))
-    out.print(f"C* = [bold]{found.cost_complexity:.7g}[/bold], certified to a relative gap of {found.gap:.1e}.")
+    gap = f"{max(found.gap, ROUNDING):.0e}"
+    out.print(f"C* = [bold]{found.cost_complexity:.7g}[/bold], certified to a relative gap of {gap}.")
     if not found.unique:
         out.print("Other allocations are as cheap: this is one of several.")
     for delta, bound in bounds.items():
