@@ -23,12 +23,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mfbai.kernels.demand import blind, falling, missing, peak, rising
 from mfbai.kernels.jit import kernel
-from mfbai.kernels.law import divergence, slopes
 from mfbai.kernels.transport import fit, pair
 
 ENOUGH = 1e-13  # relative gap at which there is nothing left to gain
-INNER, OUTER = 200, 100  # more iterations than were ever seen
+STEPS = 100  # more than were ever seen
 LIGHT, HEAVY = 1e-14, 1e6  # damping of Newton steps, relative to the curvature
 TINY = 1e-290
 
@@ -77,174 +77,19 @@ def make_work(model) -> Work:
 
 
 @kernel
-def falling(model, means, arm, m, eta):
-    """A_m with slope and curvature: the arm's top mean is at most its true one."""
-    mean = means[arm, m]
-    move = eta - (mean - model.bias_high[arm, m])
-    if move > 0.0:
-        return 0.0, 0.0, 0.0
-    cost = model.cost[arm, m]
-    slope, bend = slopes(model.law, arm, m, mean, move)
-    return divergence(model.law, arm, m, mean, move) / cost, slope / cost, bend / cost
-
-
-@kernel
-def rising(model, means, arm, m, eta):
-    """B_{arm,m} with slope and curvature: the arm's top mean is at least its true one."""
-    mean = means[arm, m]
-    move = eta - (mean - model.bias_low[arm, m]) + model.tolerance
-    if move < 0.0:
-        return 0.0, 0.0, 0.0
-    cost = model.cost[arm, m]
-    slope, bend = slopes(model.law, arm, m, mean, move)
-    return divergence(model.law, arm, m, mean, move) / cost, slope / cost, bend / cost
-
-
-@kernel
-def missing(model, means, best, x, eta):
-    """c = 1 - sum_m x_m A_m with slope and curvature: what a rival's own cells have to add."""
-    value, slope, bend = 1.0, 0.0, 0.0
-    for m in range(x.size):
-        if x[m] > 0.0:
-            v, s, b = falling(model, means, best, m, eta)
-            value -= x[m] * v
-            slope -= x[m] * s
-            bend -= x[m] * b
-    return value, slope, bend
-
-
-@kernel
-def strongest(model, means, arm, eta):
-    """B_arm and the fidelity that attains it. O(M)."""
-    top, most = 0, -1.0
-    for m in range(means.shape[1]):
-        mean = means[arm, m]
-        move = eta - (mean - model.bias_low[arm, m]) + model.tolerance
-        value = divergence(model.law, arm, m, mean, move) / model.cost[arm, m] if move > 0.0 else 0.0
-        if value > most:
-            top, most = m, value
-    return most, top
-
-
-@kernel
-def blind(model, means, arm, eta):
-    """Whether the arm's own cells say nothing at eta: they do so at its own top mean, but for rounding."""
-    return eta <= means[arm, means.shape[1] - 1] - model.tolerance
-
-
-@kernel
-def climb(c, c1, c2, b, b1, b2):
-    """psi = c' B / B' - c, positive where c / B rises; and the Newton step to its zero.
-
-    For a quadratic B psi is linear in each piece, so the step is exact.
-    """
-    if not 0.0 < b1 < inf:
-        return inf, inf
-    psi = c1 * b / b1 - c
-    slope = (c2 - c1 * b2 / b1) * b / b1
-    return psi, (-psi / slope if slope < 0.0 else inf)
-
-
-@kernel
-def crossing(model, means, arm, m, n, low, high):
-    """Where B_{arm,m} = B_{arm,n}, of which m is larger at low and n at high. Newton on the difference of their roots,
-    which are lines if B is quadratic."""
-    eta = high
-    for _ in range(INNER):
-        u, u1, _ = rising(model, means, arm, m, eta)
-        v, v1, _ = rising(model, means, arm, n, eta)
-        ru, rv = sqrt(u), sqrt(v)
-        if ru >= rv:
-            low = max(low, eta)
-        if ru <= rv:
-            high = min(high, eta)
-        slope = (0.5 * u1 / ru if u > 0.0 else 0.0) - (0.5 * v1 / rv if v > 0.0 else 0.0)
-        y = eta - (ru - rv) / slope if slope != 0.0 else low
-        if not low < y < high:
-            y = 0.5 * (low + high)
-        if not low < y < high or abs(y - eta) <= 1e-16 * (abs(y) + abs(eta)):
-            return y
-        eta = y
-    return eta
-
-
-@kernel
-def note(work, arm, eta, price, spend, first, second, share):
-    work.eta[arm], work.price[arm], work.spend[arm] = eta, price, spend
-    work.first[arm], work.second[arm], work.share[arm] = first, second, share
-
-
-@kernel(inline=False)
 def demand(model, means, best, arm, x, work):
-    """v_arm(x), infinite if x is too small to tell the arm from the best whatever is spent on it.
-
-    Returns it with the curvature of c / B at its peak, 0 if the peak is a kink or an end of the range.
-    """
+    """v_arm(x), infinite if x is too small to tell the arm from the best whatever is spent on it; and the curvature of
+    c / B at its peak, 0 if that is not smooth there."""
     low, high = work.range[arm, 0], work.range[arm, 1]
-    if low > high:
-        note(work, arm, high, 0.0, 0.0, 0, 0, 1.0)
-        return 0.0, 0.0
-    if missing(model, means, best, x, high)[0] <= 0.0:
-        note(work, arm, high, 0.0, 0.0, 0, 0, 1.0)
+    work.price[arm], work.spend[arm] = 0.0, 0.0
+    if low > high or missing(model, means, best, x, high)[0] <= 0.0:
         return 0.0, 0.0
     if blind(model, means, arm, low) and missing(model, means, best, x, low)[0] >= 0.0:
         return inf, 0.0
-    eta = work.eta[arm]
-    if not low < eta < high:
-        eta = 0.5 * (low + high)
-    first, last = low, high
-    width = high - low
-    left, right = -1, -1  # the fidelities strongest at low and at high, once these are points looked at
-    for attempt in range(INNER):
-        c, c1, c2 = missing(model, means, best, x, eta)
-        b, m = strongest(model, means, arm, eta)
-        _, b1, b2 = rising(model, means, arm, m, eta)
-        if b <= 0.0:
-            psi, step = inf, inf
-        else:
-            psi, step = climb(c, c1, c2, b, b1, b2)
-        if (psi >= 0.0 and eta >= last) or (psi <= 0.0 and eta <= first):
-            note(work, arm, eta, 1.0 / b, max(c, 0.0) / b, m, m, 1.0)
-            return max(c, 0.0) / b, 0.0
-        if psi >= 0.0:
-            low, left = eta, m
-        else:
-            high, right = eta, m
-        if abs(step) <= 1e-15 * abs(eta) + 1e-16 * width or attempt == INNER - 1:
-            note(work, arm, eta, 1.0 / b, c / b, m, m, 1.0)
-            return c / b, (c * b2 - c2 * b) / (b * b)
-        y = eta + step
-        if left != right and left >= 0 and right >= 0 and (attempt > 6 or not low < y < high):
-            y = crossing(model, means, arm, left, right, low, high)
-            c, c1, c2 = missing(model, means, best, x, y)
-            b = strongest(model, means, arm, y)[0]
-            bl, bl1, bl2 = rising(model, means, arm, left, y)
-            br, br1, br2 = rising(model, means, arm, right, y)
-            if b <= max(bl, br) * (1.0 + 1e-12):
-                before, back = climb(c, c1, c2, b, bl1, bl2)
-                after, forth = climb(c, c1, c2, b, br1, br2)
-                if before >= 0.0 >= after:
-                    share = (br1 * c / b - c1) / (br1 - bl1) / (c / b)
-                    note(work, arm, y, 1.0 / b, c / b, left, right, min(max(share, 0.0), 1.0))
-                    return c / b, 0.0
-                if before < 0.0:
-                    high, right = y, left
-                    y += back
-                else:
-                    low, left = y, right
-                    y += forth
-        if not low < y < high:
-            if y >= high and right < 0:
-                y = high  # perhaps the peak is at the end of the range
-            elif y <= low and left < 0 and not blind(model, means, arm, low):
-                y = low
-            else:
-                y = 0.5 * (low + high)
-                if not low < y < high:
-                    note(work, arm, eta, 1.0 / b, c / b, m, m, 1.0)
-                    return c / b, 0.0
-        eta = y
-    return inf, 0.0
+    eta, c, b, first, second, share, curvature = peak(model, means, best, arm, x, low, high, work.eta[arm])
+    work.eta[arm], work.price[arm], work.spend[arm] = eta, 1.0 / b, c / b
+    work.first[arm], work.second[arm], work.share[arm] = first, second, share
+    return c / b, curvature
 
 
 @kernel(inline=False)
@@ -442,7 +287,7 @@ def allocate(model, means, best, work):
         cost, lower = total(model, means, best, work.x, work)
     settle(work.x, work)
     moved = cost < inf
-    for _ in range(OUTER):
+    for _ in range(STEPS):
         if not moved or cost - lower <= ENOUGH * cost:
             break
         cost, lower, moved = descend(model, means, best, cost, lower, work)
