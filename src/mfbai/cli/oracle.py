@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mfbai.cli.output import JSON_OPTION, console, print_json
+from mfbai.cli.output import JSON_OPTION, console, print_json, waiting
 
 if TYPE_CHECKING:
     from mfbai.complexity import Oracle
@@ -39,7 +39,8 @@ def oracle(
         check_delta(faults, risks)
     with faults.absorb():
         loaded = check_instance(instance, variance, ties=True)
-        found = solve(loaded, tolerance)
+        with waiting("solving (the first time it is compiled: 20 s) ..."):
+            found = solve(loaded, tolerance)
     faults.raise_if_any("call")
     bounds = {repr(risk): found.lower_bound(risk) for risk in risks}
     if as_json:

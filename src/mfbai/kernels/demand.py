@@ -11,27 +11,25 @@ MANY = 200  # more iterations than were ever seen
 
 
 @kernel
-def falling(model, means, arm, m, eta):
-    """A_m with slope and curvature: the arm's top mean is at most its true one."""
-    mean = means[arm, m]
-    move = eta - (mean - model.bias_high[arm, m])
-    if move > 0.0:
-        return 0.0, 0.0, 0.0
+def rate(model, mean, arm, m, move):
+    """Divergence over cost of a cell whose mean has to move, with slope and curvature."""
     cost = model.cost[arm, m]
     slope, bend = slopes(model.law, arm, m, mean, move)
     return divergence(model.law, arm, m, mean, move) / cost, slope / cost, bend / cost
 
 
 @kernel
+def falling(model, means, arm, m, eta):
+    """A_m with slope and curvature: the arm's top mean is at most its true one."""
+    move = eta - (means[arm, m] - model.bias_high[arm, m])
+    return rate(model, means[arm, m], arm, m, move) if move <= 0.0 else (0.0, 0.0, 0.0)
+
+
+@kernel
 def rising(model, means, arm, m, eta):
     """B_{arm,m} with slope and curvature: the arm's top mean is at least its true one."""
-    mean = means[arm, m]
-    move = eta - (mean - model.bias_low[arm, m]) + model.tolerance
-    if move < 0.0:
-        return 0.0, 0.0, 0.0
-    cost = model.cost[arm, m]
-    slope, bend = slopes(model.law, arm, m, mean, move)
-    return divergence(model.law, arm, m, mean, move) / cost, slope / cost, bend / cost
+    move = eta - (means[arm, m] - model.bias_low[arm, m]) + model.tolerance
+    return rate(model, means[arm, m], arm, m, move) if move >= 0.0 else (0.0, 0.0, 0.0)
 
 
 @kernel
