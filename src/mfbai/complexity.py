@@ -169,7 +169,7 @@ def _is_unique(program: cutting.Program, solution: cutting.Solution) -> bool:
     """
     priced = solution.prices > 1e-9 * solution.prices.sum()
     arms, etas = solution.arms[priced], solution.etas[priced]
-    prices = solution.prices[priced] * solution.lower / solution.prices[priced].sum()
+    prices = solution.prices[priced] / solution.prices[priced].sum() * solution.lower
     worth = program.bought(arms, etas, prices) >= 1 - SLACK
     used = solution.weights[worth] > cutting.TIGHT
     inside = (etas > program.low[arms]) & (etas < program.high[arms])

@@ -24,6 +24,7 @@ Indices = NDArray[np.int64]
 ENOUGH = 1e-11  # relative gap at which there is nothing left to gain
 ROUNDS, POLISH = 60, 8
 SAME = 0.01  # points of an arm closer than this part of its range stand for one: cuts straddle what they look for
+STEEP = 1e6  # times the rate in the middle of the range: too large for a linear program
 TIGHT = 1e-9  # shares below this part of the whole count as none
 
 
@@ -97,11 +98,12 @@ class Program:
         return worth
 
     def inward(self, arms: Indices, etas: Array) -> Array:
-        """The points, moved off the ends of their ranges where a rate is infinite there."""
+        """The points, moved off the ends of their ranges where a rate is infinite, or too large to compute with."""
         middle = 0.5 * (self.low[arms] + self.high[arms])
+        most = STEEP * self.rates(arms, middle)[0].max(axis=(1, 2))
         for k in range(48, 0, -4):
-            infinite = ~np.isfinite(self.rates(arms, etas)).all(axis=(0, 2, 3))
-            etas = etas + np.where(infinite, middle - etas, 0.0) * 2.0**-k
+            steep = ~(self.rates(arms, etas)[0].max(axis=(1, 2)) <= most)
+            etas = etas + np.where(steep, middle - etas, 0.0) * 2.0**-k
         return etas
 
 

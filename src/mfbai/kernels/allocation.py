@@ -202,31 +202,38 @@ def factorise(matrix, cells, n, ridge, out):
 
 
 @kernel
+def least_on(model, means, best, m, work):
+    """What the best arm's cell m needs, if it is the only one, for every rival to cost a finite amount. O(K)."""
+    least = 0.0
+    for a in range(means.shape[0]):
+        low = work.range[a, 0]
+        if a != best and low <= work.range[a, 1] and blind(model, means, a, low):
+            value = falling(model, means, best, m, low)[0]
+            least = max(least, 1.0 / value if value > 0.0 else inf)
+    return least
+
+
+@kernel
 def cold_start(model, means, best, work):
-    """Into work.x: a point from which Newton steps converge, all on one cell of the best arm; whether there is one."""
+    """Into work.x: a point from which Newton steps converge, all on one cell of the best arm, or nothing at all."""
     K, M = means.shape
-    found, at, amount = inf, -1, 0.0
-    for m in range(-1, M):
-        least = 0.0
-        for a in range(K):
-            low = work.range[a, 0]
-            if a != best and low <= work.range[a, 1] and blind(model, means, a, low):
-                value = falling(model, means, best, m, low)[0] if m >= 0 else 0.0
-                least = max(least, 1.0 / value if value > 0.0 else inf)
-        if least == inf:
-            continue
-        for k in range(2 if m >= 0 else 1):
-            work.trial[:] = 0.0
-            if m >= 0:
-                work.trial[m] = least * (2.0 if k == 0 else 1.0 + sqrt(K - 1.0))
-            cost = total(model, means, best, work.trial, work)[0]
+    trial = work.trial
+    trial[:] = 0.0
+    idle, lower = total(model, means, best, trial, work)
+    found = idle if lower > 0.0 or idle == 0.0 else inf  # a bound of 0 says that the slope is infinite
+    at, amount = 0, 0.0
+    for m in range(M):
+        least = least_on(model, means, best, m, work)
+        if least == 0.0:
+            least = 1e-3 * idle
+        for k in range(2 if least < inf else 0):
+            trial[:] = 0.0
+            trial[m] = least * (2.0 if k == 0 else 1.0 + sqrt(K - 1.0))
+            cost = total(model, means, best, trial, work)[0]
             if cost < found:
-                found, at = cost, m
-                amount = work.trial[m] if m >= 0 else 0.0
+                found, at, amount = cost, m, trial[m]
     work.x[:] = 0.0
-    if at >= 0:
-        work.x[at] = amount
-    return found < inf
+    work.x[at] = amount
 
 
 @kernel
