@@ -15,10 +15,13 @@ LAYERS = [
     ["errors"],
     ["families"],
     ["problem"],
+    ["guess"],
     ["spec", "instances", "kernels"],
     ["information", "stopping", "strategies", "cutting"],
     ["complexity", "literature"],
     ["simulation", "paper"],
+    ["planning"],
+    ["report"],
     ["testing", "cli", "__main__"],
 ]
 LAYER_OF = {name: level for level, names in enumerate(LAYERS) for name in names}

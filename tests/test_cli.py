@@ -18,7 +18,7 @@ from mfbai.cli import main
 from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
 
-COMMANDS = ["demo", "instances", "simulate", "evidence"]
+COMMANDS = ["demo", "instances", "plan", "simulate", "oracle", "evidence"]
 RECORD = [
     "instance",
     "strategy",
@@ -136,7 +136,7 @@ def test_help_of_a_command_fits_and_has_an_example(command, succeed):
     assert max(map(len, out.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("command", ["instances", "simulate", "evidence"])
+@pytest.mark.parametrize("command", ["instances", "plan", "simulate", "oracle", "evidence"])
 def test_the_example_in_the_help_runs(command, succeed):
     paragraph = re.search(r"Example: (mfbai.*?)\n\n", succeed(command, "--help"), flags=re.DOTALL)
     assert succeed(*shlex.split(paragraph[1])[1:])

@@ -215,7 +215,7 @@ def test_the_reference_gives_signatures_and_what_results_hold(name):
     """What users call has its signature; what they are given has all of its public attributes."""
     text = reference()[0][name]
     thing = getattr(mfbai, name)
-    if name in ("Evidence", "Oracle", "Runs", "Trace") or issubclass_of_exception(thing):
+    if name in ("Evidence", "Oracle", "Plan", "Runs", "Trace") or issubclass_of_exception(thing):
         public = [attribute for attribute in {**vars(thing), **fields_of(thing)} if not attribute.startswith("_")]
         assert [attribute for attribute in public if not re.search(rf"`{attribute}\b", text)] == []
     else:

@@ -214,7 +214,7 @@ def test_text_that_is_not_toml_is_refused_with_the_line():
 @pytest.mark.parametrize(
     ("edit", "fault"),
     [
-        (("[truth]", "[guess]"), "the spec has an unknown entry 'guess': known: problem, fidelity, family, truth"),
+        (("[truth]", "[wish]"), "the spec has an unknown entry 'wish': known: problem, fidelity, family, truth, guess"),
         (("[family]", "[familly]"), "the spec has an unknown entry 'familly': did you mean 'family'? known: problem"),
         (("[problem]", "[other]"), "the spec has no 'problem': add it"),
         (("arms =", "arm ="), "[problem] has an unknown entry 'arm': did you mean 'arms'? known: arms, direction"),

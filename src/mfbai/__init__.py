@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from mfbai.families import Gaussian as Gaussian
     from mfbai.families import Poisson as Poisson
     from mfbai.families import SubGaussian as SubGaussian
+    from mfbai.guess import Guess as Guess
     from mfbai.information import Evidence as Evidence
     from mfbai.information import evidence as evidence
     from mfbai.instances import random_instance as random_instance
+    from mfbai.planning import Plan as Plan
+    from mfbai.planning import plan as plan
     from mfbai.problem import Instance as Instance
     from mfbai.problem import Problem as Problem
     from mfbai.simulation import Runs as Runs
@@ -37,6 +40,8 @@ _HOMES = {
     "mfbai.information": ["Evidence", "evidence"],
     "mfbai.families": ["Bernoulli", "Exponential", "Gaussian", "Poisson", "SubGaussian"],
     "mfbai.instances": ["random_instance"],
+    "mfbai.guess": ["Guess"],
+    "mfbai.planning": ["Plan", "plan"],
     "mfbai.problem": ["Instance", "Problem"],
     "mfbai.simulation": ["Runs", "Trace", "simulate", "trace"],
     "mfbai.spec": ["dumps", "load"],

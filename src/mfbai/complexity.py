@@ -94,12 +94,14 @@ def oracle(instance: Instance | str, tolerance: float = 0.0, *, start: ArrayLike
     for i in np.argsort([solution.lower for solution in found]):
         if found[i].gap > GOOD and found[i].lower < min(solution.cost for solution in found):
             found[i] = cutting.solve(programs[i], found[i])
-    costs, lower = [solution.cost for solution in found], min(solution.lower for solution in found)
+    costs = [solution.cost for solution in found]
     i = int(np.argmin(costs))
     if not np.isfinite(costs[i]):
-        told = f"differ by {instance.gap:g} at the top: too little to compute with; give a tolerance"
+        more = "another" if tolerance else "a"
+        told = f"differ by {instance.gap:g} at the top: too little to compute with; give {more} tolerance"
         raise InvalidInput([Fault("the two best arms", told)])
-    gap = costs[i] / lower - 1 if costs[i] > 0 else 0.0
+    lower = min(solution.lower for solution in found if solution.cost < np.inf)  # others cost too much to compute
+    gap = 0.0 if costs[i] == 0 else costs[i] / lower - 1 if lower > 0 else np.inf
     return Oracle(
         cost_complexity=costs[i],
         weights=found[i].weights,
@@ -150,7 +152,7 @@ def _solve(program: cutting.Program, start: Array | None) -> cutting.Solution:
         weights[:, -1] = 1.0
     else:
         allocation.write(program.best, work, weights)
-    priced = rivals[work.price[rivals] > 0]
+    priced = rivals[(work.price[rivals] > 0) & np.isfinite(work.price[rivals])]
     return program.judge(weights, priced, work.eta[priced], work.price[priced])
 
 

@@ -144,7 +144,7 @@ def _master(program: Program, arms: Indices, etas: Array, scale: float) -> Solut
     if done.status != 0 or done.fun <= 0:
         return None
     prices = np.maximum(-done.ineqlin.marginals / norms, 0)
-    return program.judge(done.x.reshape(program.means.shape), arms, etas, prices)
+    return program.judge(np.maximum(done.x, 0).reshape(program.means.shape), arms, etas, prices)
 
 
 def _polish(program: Program, rough: Solution) -> Solution:

@@ -15,6 +15,8 @@
     variance = 0.01                         # or per fidelity, or per arm and fidelity
     [truth]                                 # only for simulation: arms x fidelities
     means = [[0.82, 0.85], [0.80, 0.84], [0.91, 0.98]]
+    [guess]                                 # only for planning: one of the three forms of mfbai.Guess
+    gap = 0.1                               # means; or low and high; or gap, with best where means are bounded
 
 How `bias` is read: a list of two numbers is [low, high]; any other list has one entry per arm, each a radius or
 [low, high]. With exactly two arms, two numbers of which none is negative could be either, and are refused: write
@@ -38,6 +40,7 @@ from numpy.typing import ArrayLike
 from mfbai import instances
 from mfbai.errors import Fault, Faults, InvalidInput, check_choice, suggestion, unknown_name
 from mfbai.families import FAMILIES, Family, Gaussian
+from mfbai.guess import FORMS, Guess
 from mfbai.problem import Instance, Problem, refuse_tie
 
 # What stands in for an entry that is missing or unreadable, so that the others can still be checked.
@@ -63,14 +66,16 @@ def load(path_or_name: str | Path, variance: ArrayLike | None = None, *, ties: b
     >>> load("paper-5x2").best
     4
     """
-    name = str(path_or_name)
-    if name in instances.names():
-        loaded = loads(instances.source(name), name, ties=ties)
-    elif name.endswith(".toml") or os.path.exists(name):
-        loaded = loads(_text_of(Path(name)), Path(name).stem, ties=ties)
-    else:
-        raise unknown_name("instance", name, [*instances.names(), "or the path of a .toml file"])
+    loaded = loads(*_find(path_or_name), ties=ties)
     return loaded if variance is None else loaded.with_variance(variance)
+
+
+def load_guess(path_or_name: str | Path) -> Guess | None:
+    """The [guess] of the file that `load` would read; None if it has none."""
+    text, name = _find(path_or_name)
+    document = _parse(text, name)
+    from_dict(document, name, ties=True)  # raises if anything in the file is wrong
+    return Guess(**document["guess"]) if "guess" in document else None
 
 
 def check_instance(instance: Any, variance: float | None = None, *, ties: bool = False) -> Instance:
@@ -88,17 +93,13 @@ def check_instance(instance: Any, variance: float | None = None, *, ties: bool =
 
 def loads(text: str, name: str | None = None, *, ties: bool = False) -> Instance | Problem:
     """What a spec file of this text holds; `name` labels it."""
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput([Fault(name or "the text", f"is not TOML: {error}")]) from None
-    return from_dict(document, name, ties=ties)
+    return from_dict(_parse(text, name), name, ties=ties)
 
 
 def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: bool = False) -> Instance | Problem:
     """What a spec file with these tables holds; the reverse of `to_dict` of Problem and Instance."""
     faults = Faults()
-    _check_keys(faults, "the spec", document, required=("problem", "fidelity", "family"), optional=("truth",))
+    _check_keys(faults, "the spec", document, required=("problem", "fidelity", "family"), optional=("truth", "guess"))
     problem = _table(faults, document, "problem", required=("arms",), optional=("direction",))
     truth = _table(faults, document, "truth", required=("means",))
     tables = _fidelities(faults, document)
@@ -111,10 +112,13 @@ def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: boo
         "fidelities": [table.get("name", f"fidelity {i + 1}") for i, table in enumerate(tables)] or None,
         "direction": problem.get("direction", "maximise"),
     }
+    built = None
     with faults.absorb(lambda fault: _in_file(fault, parts["arms"], tables)):
         known_truth = "means" in truth and tables  # without fidelities there is nothing to hold the means against
         built = Instance(truth["means"], name=name, ties=ties, **parts) if known_truth else Problem(**parts)
+    _check_guess(faults, document, built or _stand_in(n_arms, len(tables)))
     faults.raise_if_any(f"spec {name!r}" if name else "spec")
+    assert built is not None
     return built
 
 
@@ -138,6 +142,23 @@ def _toml(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     return repr(value)
+
+
+def _find(path_or_name: str | Path) -> tuple[str, str]:
+    """The text of a spec, and its label."""
+    name = str(path_or_name)
+    if name in instances.names():
+        return instances.source(name), name
+    if name.endswith(".toml") or os.path.exists(name):
+        return _text_of(Path(name)), Path(name).stem
+    raise unknown_name("instance", name, [*instances.names(), "or the path of a .toml file"])
+
+
+def _parse(text: str, name: str | None) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput([Fault(name or "the text", f"is not TOML: {error}")]) from None
 
 
 def _text_of(path: Path) -> str:
@@ -281,6 +302,27 @@ def _family(faults: Faults, document: Mapping[str, Any]) -> Family:
     if not set(needed) <= set(table):
         return ANY_FAMILY
     return family(**{field.name: table.get(field.name) for field in fields})
+
+
+def _check_guess(faults: Faults, document: Mapping[str, Any], built: Instance | Problem) -> None:
+    entries = [entry for form in FORMS for entry in form]
+    table = _table(faults, document, "guess", required=(), optional=entries)
+    if not isinstance(document.get("guess"), Mapping):
+        return
+    problem = built.problem if isinstance(built, Instance) else built
+    with faults.absorb(_in_guess):
+        Guess(**{entry: table[entry] for entry in entries if entry in table}).check(problem)
+
+
+def _stand_in(n_arms: int, n_fidelities: int) -> Problem:
+    """A problem of that size, to hold a guess against if the file's own is at fault."""
+    biases = [ANY_BIAS] * (n_fidelities - 1) + [0.0]
+    return Problem(n_arms, [ANY_COST] * len(biases), biases, ANY_FAMILY)
+
+
+def _in_guess(fault: Fault) -> Fault:
+    """The fault, with its table: [truth] has means too."""
+    return fault._replace(field="[guess]" if fault.field == "guess" else f"[guess] {fault.field}")
 
 
 def _in_file(fault: Fault, arms: Any, tables: list[Mapping[str, Any]]) -> Fault:

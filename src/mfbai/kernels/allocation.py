@@ -14,8 +14,9 @@ it; at a kink it uses the two that meet. What is left is to minimise sum x + sum
 dimensional, by projected Newton steps. Each rival adds a term of rank one to the Hessian; a kink adds none.
 
 Any prices p_a = 1 / B_a(eta_a) bound the optimum from below, by sum p / max(1, max_m sum_a p_a A_m(eta_a)): a
-certificate. Where divergences are not convex (the exponential family) the peak found may not be the highest: the lower
-bound holds all the same, and the weights have to be checked by the caller.
+certificate. Where divergences are not convex (the exponential family) the peak found may not be the highest; and if the
+best arm's cells alone can rule a rival out (a tolerance, and a bounded range of means), the total has an edge where
+v_a reaches 0, on which steps can stall. The lower bound holds all the same, and tells.
 """
 
 from math import inf, sqrt
@@ -30,6 +31,7 @@ from mfbai.kernels.transport import fit, pair
 ENOUGH = 1e-13  # relative gap at which there is nothing left to gain
 STEPS = 100  # more than were ever seen
 LIGHT, HEAVY = 1e-14, 1e6  # damping of Newton steps, relative to the curvature
+POLE = 1e-12  # of a mean: what rounding leaves of the distance to a pole is exact to a thousandth
 TINY = 1e-290
 
 
@@ -203,14 +205,19 @@ def factorise(matrix, cells, n, ridge, out):
 
 @kernel
 def least_on(model, means, best, m, work):
-    """What the best arm's cell m needs, if it is the only one, for every rival to cost a finite amount. O(K)."""
-    least = 0.0
+    """What the best arm's cell m needs, if it is the only one, for every rival to cost a finite amount; if any amount
+    will do, the scale of what is useful. O(K)."""
+    least, scale = 0.0, inf
     for a in range(means.shape[0]):
-        low = work.range[a, 0]
-        if a != best and low <= work.range[a, 1] and blind(model, means, a, low):
+        low, high = work.range[a, 0], work.range[a, 1]
+        if a == best or low > high:
+            continue
+        half = falling(model, means, best, m, 0.5 * (low + high))[0]
+        scale = min(scale, 1.0 / half if half > 0.0 else inf)
+        if blind(model, means, a, low):
             value = falling(model, means, best, m, low)[0]
             least = max(least, 1.0 / value if value > 0.0 else inf)
-    return least
+    return least if least > 0.0 else scale
 
 
 @kernel
@@ -223,9 +230,7 @@ def cold_start(model, means, best, work):
     found = idle if lower > 0.0 or idle == 0.0 else inf  # a bound of 0 says that the slope is infinite
     at, amount = 0, 0.0
     for m in range(M):
-        least = least_on(model, means, best, m, work)
-        if least == 0.0:
-            least = 1e-3 * idle
+        least = min(least_on(model, means, best, m, work), 1e-3 * idle)
         for k in range(2 if least < inf else 0):
             trial[:] = 0.0
             trial[m] = least * (2.0 if k == 0 else 1.0 + sqrt(K - 1.0))
@@ -268,6 +273,9 @@ def descend(model, means, best, cost, lower, work):
             if change >= 0.0:
                 break
             new_cost, new_lower = total(model, means, best, trial, work)
+            if new_lower == 0.0 and new_cost > 0.0:
+                length *= 0.5  # the slope is infinite there, or the cost
+                continue
             if new_cost <= cost + 1e-4 * change or (new_cost <= cost * (1.0 + 1e-14) and new_lower > lower):
                 settle(trial, work)
                 return new_cost, new_lower, True
@@ -276,16 +284,28 @@ def descend(model, means, best, cost, lower, work):
     return cost, lower, False
 
 
+@kernel
+def set_ranges(model, means, best, work):
+    """Where each rival's eta can be: not so close to a pole of a divergence that rounding decides its value."""
+    K, M = means.shape
+    for a in range(K):
+        low = max(means[a, M - 1] - model.tolerance, model.top_low[best])
+        high = min(means[best, M - 1], model.top_high[a] - model.tolerance)
+        for m in range(M):
+            if low < high and falling(model, means, best, m, low)[0] == inf:
+                low += min(POLE * abs(means[best, m]), 0.5 * (high - low))
+            if low < high and rising(model, means, a, m, high)[0] == inf:
+                high -= min(POLE * abs(means[a, m]), 0.5 * (high - low))
+        work.range[a, 0], work.range[a, 1] = low, high
+
+
 @kernel(inline=False)
 def allocate(model, means, best, work):
     """The least total cost for means inside the model, and a lower bound on it; `work` holds the allocation.
 
     The search starts from the allocation that `work` holds already, if that tells all rivals from the best arm.
     """
-    K, M = means.shape
-    for a in range(K):
-        work.range[a, 0] = max(means[a, M - 1] - model.tolerance, model.top_low[best])
-        work.range[a, 1] = min(means[best, M - 1], model.top_high[a] - model.tolerance)
+    set_ranges(model, means, best, work)
     cost, lower = inf, 0.0
     if work.x.sum() > 0.0:
         cost, lower = total(model, means, best, work.x, work)

@@ -8,6 +8,7 @@ from mfbai.kernels.jit import kernel
 from mfbai.kernels.law import divergence, slopes
 
 MANY = 200  # more iterations than were ever seen
+SMALL = 1e-7  # psi where a tiny step can be trusted: c, its scale, is at most 1
 
 
 @kernel
@@ -70,8 +71,10 @@ def climb(c, c1, c2, b, b1, b2):
 
     For a quadratic B psi is linear in each piece, so the step is exact.
     """
-    if b <= 0.0 or not 0.0 < b1 < inf:
+    if b <= 0.0 or c == -inf:
         return inf, inf
+    if b1 == inf:
+        return -inf, inf
     psi = c1 * b / b1 - c
     slope = (c2 - c1 * b2 / b1) * b / b1
     return psi, (-psi / slope if slope < 0.0 else inf)
@@ -149,9 +152,11 @@ def peak(model, means, best, arm, x, first, last, eta):
             low, left = eta, m
         else:
             high, right = eta, m
-        if abs(step) <= 1e-15 * abs(eta) + 1e-16 * (last - first):
-            return eta, c, b, m, m, 1.0, (c * b2 - c2 * b) / (b * b)
         y = eta + step
+        if abs(step) <= 1e-15 * abs(eta) + 1e-16 * (last - first):
+            if abs(psi) <= SMALL:
+                return eta, c, b, m, m, 1.0, (c * b2 - c2 * b) / (b * b)
+            y = inf  # beside a pole steps are tiny far away from the peak
         if left != right and left >= 0 and right >= 0 and (attempt > 6 or not low < y < high):
             y, c, b, share, back, forth = at_kink(model, means, best, arm, x, left, right, low, high)
             if share >= 0.0:
@@ -167,7 +172,9 @@ def peak(model, means, best, arm, x, first, last, eta):
             y = low
         elif not low < y < high:
             y = 0.5 * (low + high)
-            if not low < y < high:
+            if not low < y < high:  # beside a pole: keep to the side where both c and B can be computed
+                eta = low if missing(model, means, best, x, low)[0] > 0.0 else high
+                c, (b, m) = missing(model, means, best, x, eta)[0], strongest(model, means, arm, eta)
                 break
         eta = y
     return eta, max(c, 0.0), b, m, m, 1.0, 0.0

@@ -1,0 +1,191 @@
+"""Makes a plan: draws truths that fit the guess and reckons each variant of the problem on the same truths."""
+
+from __future__ import annotations
+
+from math import inf
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mfbai.errors import Fault, Faults, InvalidInput, check_delta
+from mfbai.guess import Guess
+from mfbai.planning import costs, results, truths, variants
+from mfbai.planning.results import ALL, TOP, WORTH_HAVING, Change, Estimate, Plan, Spread, Worth, spread
+from mfbai.planning.trials import RUNS, STRATEGY, Trial, Trials
+from mfbai.planning.variants import Advance
+from mfbai.problem import Array, Instance, Problem
+from mfbai.simulation.engine import progress
+from mfbai.simulation.setup import STAND_IN, check_integers
+from mfbai.spec import check_instance, load, load_guess
+from mfbai.stopping import RULES, Rule
+
+USED = 1e-3  # a fidelity with a smaller share of the cost counts as not used
+EXAMPLES = "means = [0.8, 0.9], low = 0.5 and high = 1.0, or gap = 0.1"
+
+
+def plan(
+    spec: str | Path | Problem | Instance,
+    guess: Guess | None = None,
+    delta: float = 0.01,
+    tolerance: float = 0.0,
+    seed: int = 0,
+) -> Plan:
+    """Reckon what it costs to find the best arm with risk `delta`, for someone who can only guess the means.
+
+    `spec` is a problem, an instance, or the name or file of one. Without a `guess`, that of the file is taken, or else
+    the true means of an instance. An arm within `tolerance` of the best is as good. Results depend on the seed alone.
+
+    >>> from mfbai import Gaussian, Guess, Problem, plan
+    >>> problem = Problem(3, costs=[0.05, 5], biases=[0.03, 0], family=Gaussian(0.01), fidelities=["coarse", "fine"])
+    >>> found = plan(problem, Guess(gap=0.13))
+    >>> [(fidelity.fidelity, fidelity.verdict) for fidelity in found.fidelities]
+    [('coarse', 'worth having'), ('fine', 'the true one')]
+    """
+    problem, guess, source, means = check(spec, guess, delta, tolerance, seed)
+    usable = [rule for rule in RULES.values() if costs.complete(rule)]
+    compared = _compare(problem, means, tolerance)
+    trials = Trials(problem, means, usable, float(delta), float(tolerance), int(seed))
+    with progress(trials.expected * RUNS, f"simulating {STRATEGY}") as advance:
+        trials.advance = advance
+        kept = trials.worth_learning(compared.kept)
+        sets = _sets(problem.n_fidelities, kept)
+        simulated = [_simulated(rule, {name: trials.trial(rule, sets[name]) for name in sets}) for rule in usable]
+    return Plan(
+        name=Path(spec).stem if isinstance(spec, str | Path) else getattr(spec, "name", None),
+        problem=problem,
+        guess=guess,
+        source=source,
+        delta=float(delta),
+        tolerance=float(tolerance),
+        seed=int(seed),
+        truths=means,
+        gap=spread(truths.gaps_of(problem, means)),
+        sets={name: tuple(problem.fidelities[m] for m in members) for name, members in sets.items()},
+        estimates=(*_reckoned(problem, means, sets, delta, tolerance), *simulated),
+        fidelities=tuple(_worth(problem, compared, m, kept) for m in range(problem.n_fidelities)),
+        changes=compared.changes,
+    )
+
+
+def check(spec: Any, guess: Any, delta: Any, tolerance: Any, seed: Any) -> tuple[Problem, Guess, str, Array]:
+    """The problem, the guess, where that is from, and truths; raises InvalidInput with everything that is wrong."""
+    faults = Faults()
+    found = None
+    with faults.absorb():
+        found = _find(spec, guess)
+    check_delta(faults, delta)
+    if np.ndim(delta):
+        faults.add("delta", f"is {delta!r}: give one risk")
+    with faults.absorb():
+        check_instance(STAND_IN).problem.model(tolerance)  # knows what a tolerance can be
+    check_integers(faults, {"seed": seed})
+    faults.raise_if_any("call")
+    assert found is not None
+    problem, guess, source = found
+    return problem, guess, source, truths.draw(problem, guess, tolerance, seed)
+
+
+def _find(spec: Any, guess: Any) -> tuple[Problem, Guess, str]:
+    loaded = load(spec, ties=True) if isinstance(spec, str | Path) else spec
+    if not isinstance(loaded, Problem | Instance):
+        raise InvalidInput([Fault("spec", f"is {loaded!r}: give a Problem, an Instance, or the name or file of one")])
+    source = "guess"
+    if guess is None and isinstance(spec, str | Path):
+        guess = load_guess(spec)
+    if guess is None and isinstance(loaded, Instance):
+        guess, source = Guess(loaded.means), "truth"
+    problem = loaded.problem if isinstance(loaded, Instance) else loaded
+    if not isinstance(guess, Guess):
+        told = f"is {guess!r}: what it costs depends on the means; give a Guess, or a [guess] table in the file"
+        raise InvalidInput([Fault("guess", f"{told}, such as {EXAMPLES}")])
+    guess.check(problem)
+    return problem, guess, source
+
+
+class _Comparison(NamedTuple):
+    """The fidelities, by the least possible cost."""
+
+    shares: Array  # (truths, M) of the optimal cost
+    extra: dict[int, Array]  # (truths,) what leaving each but the top out adds, relatively
+    kept: list[int]  # those that are not useless
+    changes: tuple[Change, ...]
+
+
+def _compare(problem: Problem, means: Array, tolerance: float) -> _Comparison:
+    everything = list(range(problem.n_fidelities))
+    with progress((4 * len(everything) - 2) * len(means), "comparing fidelities") as advance:
+        found = variants.oracles(problem, means, tolerance, advance)
+        least = np.array([one.cost_complexity for one in found])
+        extra = variants.extra_costs(problem, means, tolerance, least, everything, advance)
+        changes = _changes(problem, means, tolerance, least, advance)
+    kept = variants.not_useless(problem, means, tolerance, least, extra)
+    return _Comparison(np.array([one.weights.sum(axis=0) for one in found]), extra, kept, changes)
+
+
+def _changes(problem: Problem, means: Array, tolerance: float, least: Array, advance: Advance) -> tuple[Change, ...]:
+    def saves(problems: Problem | list[Problem]) -> Spread:
+        return spread(1.0 - variants.ratio(variants.least_costs(problems, means, tolerance, advance), least))
+
+    changes = []
+    for m, name in enumerate(problem.fidelities):
+        changes.append(Change(name, "half the cost", saves(variants.half_cost(problem, m))))
+        if m < problem.n_fidelities - 1:
+            tighter = [variants.half_bias(problem, table, m) for table in means]
+            changes.append(Change(name, "half the bias bound", saves(tighter)))
+    return tuple(changes)
+
+
+def _worth(problem: Problem, compared: _Comparison, m: int, kept: list[int]) -> Worth:
+    share, extra = compared.shares[:, m], compared.extra.get(m)
+    used = float((share > USED).mean())
+    if extra is None:
+        return Worth(problem.fidelities[m], spread(share), used, None, results.TRUE_ONE)
+    verdict = results.NOT_LEARNT if m in compared.kept else results.USELESS
+    return Worth(problem.fidelities[m], spread(share), used, spread(extra), results.WORTH_IT if m in kept else verdict)
+
+
+def _sets(n_fidelities: int, kept: list[int]) -> dict[str, list[int]]:
+    """The sets of fidelities to compare, each once."""
+    everything = list(range(n_fidelities))
+    sets = {ALL: everything, WORTH_HAVING: kept, TOP: everything[-1:]}
+    if kept in (everything, everything[-1:]):
+        del sets[WORTH_HAVING]
+    if len(everything) == 1:
+        del sets[TOP]
+    return sets
+
+
+def _reckoned(
+    problem: Problem, means: Array, sets: dict[str, list[int]], delta: float, tolerance: float
+) -> list[Estimate]:
+    """The least possible costs, and the ideal ones of each rule."""
+    parts = {name: (variants.only(problem, members), means[:, :, members]) for name, members in sets.items()}
+    found = {name: variants.oracles(*part, tolerance) for name, part in parts.items()}
+    bounds = {name: np.array([one.lower_bound(delta) for one in found[name]]) for name in parts}
+    estimates = [Estimate(None, None, _spreads(bounds), _saving(bounds))]
+    for rule in RULES.values():
+        ideal = {name: costs.ideal_costs(*part, found[name], rule, delta, tolerance) for name, part in parts.items()}
+        at_least = not costs.complete(rule)
+        estimates.append(Estimate(rule.name, None, _spreads(ideal, at_least), _saving(ideal)))
+    return estimates
+
+
+def _simulated(rule: Rule, trials: dict[str, Trial]) -> Estimate:
+    """What runs spent; if more than half of them did not end, all that is known is that they spent this and more."""
+    open_ended = [name for name, trial in trials.items() if trial.median == inf]
+    cost = _spreads({name: trial.costs for name, trial in trials.items()})
+    cost |= _spreads({name: trials[name].spent for name in open_ended}, at_least=True)
+    if open_ended or TOP not in trials:
+        return Estimate(rule.name, STRATEGY, cost, None)
+    # Of the medians: single runs' own ratios would show luck more than anything else.
+    factor = float(variants.ratio(np.array(cost[TOP].median), np.array(cost[ALL].median)))
+    return Estimate(rule.name, STRATEGY, cost, Spread(factor, factor, factor))
+
+
+def _spreads(found: dict[str, Array], at_least: bool = False) -> dict[str, Spread]:
+    return {name: spread(values, at_least) for name, values in found.items()}
+
+
+def _saving(found: dict[str, Array]) -> Spread | None:
+    return spread(variants.ratio(found[TOP], found[ALL])) if TOP in found else None

@@ -1,0 +1,188 @@
+"""Plan: what it would cost to find the best arm, which fidelities help, and what would help more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mfbai.errors import Faults, numbers, refuse_where
+from mfbai.guess import Guess
+from mfbai.planning import trials, truths, variants
+from mfbai.problem import Array, Problem
+from mfbai.simulation.engine import progress
+
+ALL, WORTH_HAVING, TOP = "all", "worth_having", "top"  # the sets of fidelities that a plan compares
+# What is said of a fidelity: useless ones would not even help if the optimal shares were known from the start.
+WORTH_IT, NOT_LEARNT, USELESS, TRUE_ONE = "worth having", "not worth learning", "useless", "the true one"
+POINTS = 33  # of a saving curve
+CURVE_TRUTHS = 100  # enough for a curve
+
+
+class Spread(NamedTuple):
+    """A figure over all truths that fit the guess."""
+
+    median: float
+    low: float  # a tenth of the truths has less
+    high: float  # and a tenth more; infinite if so many runs did not end
+    at_least: bool = False  # whether the figures may be larger: runs did not end, or the rule has an unknown constant
+
+
+def spread(values: Array, at_least: bool = False) -> Spread:
+    low, median, high = np.quantile(values, (0.1, 0.5, 0.9), method="inverted_cdf")  # a value, as some are infinite
+    return Spread(float(median), float(low), float(high), at_least)
+
+
+class Estimate(NamedTuple):
+    """What finding the best arm costs, reckoned in one way."""
+
+    rule: str | None  # the stopping rule; None for the least cost of any method
+    strategy: str | None  # simulated with it; None if every cell gets its optimal share
+    cost: Mapping[str, Spread]  # with "all" fidelities, those "worth_having", and the "top" alone
+    saving: Spread | None  # the cost of the top alone over that of all; None if too many runs did not end
+
+
+class Worth(NamedTuple):
+    """What a fidelity is good for."""
+
+    fidelity: str
+    share: Spread  # of the optimal cost that goes to it
+    used: float  # the part of the truths for which any goes to it
+    leaving_out: Spread | None  # what the least cost grows by, relatively; None for the top, which must stay
+    verdict: str  # "worth having", "not worth learning" for the strategy simulated, "useless", or "the true one"
+
+
+class Change(NamedTuple):
+    """What would be saved if a fidelity were better."""
+
+    fidelity: str
+    change: str  # "half the cost" or "half the bias bound"
+    saves: Spread  # of the least cost, relatively
+
+
+class Savings(NamedTuple):
+    """The cost of the top fidelity alone over the cost with others, by gap."""
+
+    gaps: Array  # (gaps,)
+    factors: dict[str, Array]  # (gaps, 3) median, low, high: for each lower fidelity with the top, and for "all"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan:
+    """What `plan` found. A figure is a median over truths that fit the guess, with the range of the middle 80 %."""
+
+    name: str | None
+    problem: Problem
+    guess: Guess
+    source: str  # "guess", or "truth" if the means of an instance were taken for it
+    delta: float
+    tolerance: float
+    seed: int
+    truths: Array  # (truths, K, M) the means that were drawn
+    gap: Spread  # between the best arm and the second
+    sets: Mapping[str, tuple[str, ...]]  # the fidelities of "all", "worth_having" and "top"
+    estimates: tuple[Estimate, ...]
+    fidelities: tuple[Worth, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def expected(self) -> Estimate:
+        """The estimate to go by: simulated, or ideal if no simulation ended; under a rule that needs no constant."""
+        simulated = next(estimate for estimate in self.estimates if estimate.strategy)
+        if not all(cost.at_least for cost in simulated.cost.values()):
+            return simulated
+        return next(estimate for estimate in self.estimates if estimate.rule == simulated.rule)
+
+    @property
+    def advice(self) -> str:
+        """The set of fidelities to use: the cheapest, by what is expected."""
+        cost = self.expected.cost
+        return min(cost, key=lambda name: (cost[name].at_least, cost[name].median))
+
+    def savings(self, gaps: ArrayLike | None = None) -> Savings:
+        """What each fidelity saves, and all together, were the others behind the best arm by more or less.
+
+        The gaps are a tenth of the plan's own up to ten times that, if there is room, unless given.
+        """
+        chosen = self._gaps(gaps)
+        names = self.problem.fidelities
+        sets = {name: [m, len(names) - 1] for m, name in enumerate(names[:-1])} | {ALL: list(range(len(names)))}
+        factors = np.empty((len(sets), len(chosen), 3))
+        with progress(len(chosen), "savings") as advance:
+            for n, gap in enumerate(chosen):
+                means = truths.with_gap(self.problem, self.truths[:CURVE_TRUTHS], float(gap))
+                alone = self._least_costs(means, [len(names) - 1])
+                for line, members in zip(factors, sets.values(), strict=True):
+                    line[n] = spread(variants.ratio(alone, self._least_costs(means, members)))[:3]
+                advance(1)
+        return Savings(chosen, dict(zip(sets, factors, strict=True)))
+
+    def _least_costs(self, means: Array, members: list[int]) -> Array:
+        return variants.least_costs(variants.only(self.problem, members), means[:, :, members], self.tolerance)
+
+    def _gaps(self, gaps: ArrayLike | None) -> Array:
+        if gaps is None:
+            own, room = self.gap.median or self.tolerance, truths.room(self.problem, self.truths)  # it is 0 in a tie
+            return np.geomspace(own / 10, max(own, min(10 * own, 0.95 * room)), POINTS)
+        widest = truths.widest_gap(self.problem)
+        faults = Faults()
+        chosen = numbers(faults, "gaps", gaps)
+        if chosen is not None:
+            possible = (chosen > 0) & (chosen < widest)
+            refuse_where(faults, "gaps", chosen, ~possible, f"a gap must be positive, and here below {widest:g}")
+        faults.raise_if_any("gaps")
+        return np.atleast_1d(np.asarray(chosen))
+
+    def to_dict(self, rate: float | None = None) -> dict[str, Any]:
+        """Everything but the truths themselves, as plain values; with a `rate`, in cost per hour, also the hours."""
+        return {
+            "name": self.name,
+            "arms": list(self.problem.arms),
+            "source": self.source,
+            "guess": self.guess.to_dict(),
+            "delta": self.delta,
+            "tolerance": self.tolerance,
+            "seed": self.seed,
+            "truths": len(self.truths),
+            "runs": trials.RUNS,
+            "gap": _plain(self.gap),
+            "sets": {name: list(members) for name, members in self.sets.items()},
+            "estimates": [_estimate(estimate, rate) for estimate in self.estimates],
+            "fidelities": [_plain(fidelity) for fidelity in self.fidelities],
+            "changes": [_plain(change) for change in self.changes],
+            "rate": rate,
+        }
+
+    def __repr__(self) -> str:
+        cost = self.expected.cost[self.advice]
+        least = "" if self.expected.strategy else "at least "
+        label = f" for {self.name}" if self.name else ""
+        told = f"cost {least}{cost.median:.3g} ({cost.low:.3g} to {cost.high:.3g})"
+        told += f" with {', '.join(self.sets[self.advice])}"
+        if self.advice != TOP and TOP in self.sets:
+            factor = variants.ratio(np.array(self.expected.cost[TOP].median), np.array(cost.median))
+            told += f", {float(factor):.2g} times cheaper than {self.sets[TOP][0]} alone"
+        return f"<Plan{label}, delta {self.delta:g}: {told}>"
+
+
+def _estimate(estimate: Estimate, rate: float | None) -> dict[str, Any]:
+    """The estimate, with the hours that it takes."""
+    hours = {name: _times(cost, 1 / rate) for name, cost in estimate.cost.items()} if rate else None
+    return {**_plain(estimate), "hours": _plain(hours)}
+
+
+def _times(cost: Spread, factor: float) -> Spread:
+    return Spread(cost.median * factor, cost.low * factor, cost.high * factor, cost.at_least)
+
+
+def _plain(value: Any) -> Any:
+    """As JSON can have it: tuples with names as dictionaries, and no infinity."""
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if hasattr(value, "_asdict"):
+        return _plain(value._asdict())
+    return None if isinstance(value, float) and not isfinite(value) else value

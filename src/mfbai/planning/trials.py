@@ -1,0 +1,121 @@
+"""Trials: what a real strategy spends, simulated on the truths, with any of the fidelities."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mfbai.planning.truths import instance_of
+from mfbai.planning.variants import Advance, only
+from mfbai.problem import Array, Problem
+from mfbai.simulation.engine import cores
+from mfbai.simulation.setup import Run, Setup
+from mfbai.stopping import Rule
+from mfbai.strategies import STRATEGIES
+
+STRATEGY = "mf-grad"
+RUNS = 50  # a trial
+PAYS = 0.05  # leaving a fidelity out must save this part of the cost, or it may be by luck
+MOST_SECONDS = 20.0  # for all trials together, on one core, if no run ends
+SECONDS_OF_A_STEP = (4e-7, 1e-8)  # roughly: this, and this for each cell
+
+
+class Trial(NamedTuple):
+    """What runs spent, each on another truth."""
+
+    spent: Array  # (RUNS,)
+    ended: NDArray[np.bool_]  # (RUNS,) whether a run ended; else it would have spent more
+
+    @property
+    def costs(self) -> Array:
+        return np.where(self.ended, self.spent, inf)
+
+    @property
+    def median(self) -> float:
+        return float(np.quantile(self.costs, 0.5, method="inverted_cdf"))
+
+
+@dataclass
+class Trials:
+    """Trials of one problem; each is made once."""
+
+    problem: Problem
+    truths: Array
+    rules: list[Rule]
+    delta: float
+    tolerance: float
+    seed: int
+    advance: Advance = lambda count: None
+    made: dict[tuple[str, tuple[int, ...]], Trial] = field(default_factory=dict)
+
+    @property
+    def expected(self) -> int:
+        """About how many will be made: seldom more, and never more than there are sets of fidelities."""
+        M = self.problem.n_fidelities
+        return len(self.rules) * min(3 + 2 * M, 1 << (M - 1))
+
+    @property
+    def most_steps(self) -> int:
+        """After how many evaluations a run is given up. Not by the clock: a plan must be the same on every machine."""
+        once, each = SECONDS_OF_A_STEP
+        cells = self.problem.costs.size
+        return max(int(MOST_SECONDS / (self.expected * RUNS * (once + each * cells))), 2 * cells)
+
+    def trial(self, rule: Rule, fidelities: list[int]) -> Trial:
+        key = (rule.name, tuple(fidelities))
+        if key not in self.made:
+            self.made[key] = self._run(rule, only(self.problem, fidelities), self.truths[:, :, fidelities])
+        return self.made[key]
+
+    def worth_learning(self, fidelities: list[int]) -> list[int]:
+        """Those left after leaving out, one after the other, the one that costs the strategy more than it saves, under
+        the first of the rules."""
+        rule = self.rules[0]
+        while len(fidelities) > 1:
+            fewer = [[m for m in fidelities if m != dropped] for dropped in fidelities[:-1]]
+            best = min(fewer, key=lambda rest: self.trial(rule, rest).median)
+            if not self.trial(rule, best).median < (1 - PAYS) * self.trial(rule, fidelities).median:
+                break
+            fidelities = best
+        return fidelities
+
+    def _run(self, rule: Rule, problem: Problem, truths: Array) -> Trial:
+        limit = self.most_steps
+
+        def one(number: int) -> tuple[float, bool]:
+            run = Run(_setup(problem, truths[number % len(truths)], rule, self.delta, self.tolerance))
+            run.restart(self.seed, number)
+            run.advance(limit)
+            self.advance(1)
+            return float(run.stats.spent[0]), run.decided
+
+        with ThreadPoolExecutor(cores()) as pool:
+            try:
+                done = list(pool.map(one, range(RUNS)))
+            except KeyboardInterrupt:
+                pool.shutdown(cancel_futures=True)
+                raise
+        spent, ended = zip(*done, strict=True)
+        return Trial(np.array(spent), np.array(ended))
+
+
+def _setup(problem: Problem, means: Array, rule: Rule, delta: float, tolerance: float) -> Setup:
+    model, strategy = problem.model(tolerance), STRATEGIES[STRATEGY]
+
+    def make_rule() -> object:
+        return rule.init(model, np.array([delta]), problem.n_fidelities, **rule.options)
+
+    return Setup(
+        instance=instance_of(problem, means),
+        strategy=STRATEGY,
+        model=model,
+        truth=problem.sign * means,
+        levels=1,
+        make_state=lambda: strategy.init(model, **strategy.options),
+        make_rule=make_rule,
+    )

@@ -1,0 +1,64 @@
+"""The plan's picture: what each fidelity saves, by how far the best arm is ahead."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mfbai.errors import Fault, InvalidInput
+from mfbai.planning import Plan
+from mfbai.planning.results import ALL, Savings
+from mfbai.report import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_plan(plan: Plan, path: str | Path) -> None:
+    """Save a picture of `plan.savings()`: how many times cheaper the other fidelities make it, against the gap."""
+    if plan.problem.n_fidelities == 1:
+        raise InvalidInput([Fault("plan", "has one fidelity: there is no saving to draw")])
+    with style.picture(path) as axes:
+        savings = plan.savings()
+        draw_lines(axes, savings)
+        mark_guess(axes, plan)
+        name_everything(axes, plan)
+
+
+def draw_lines(axes: Axes, savings: Savings) -> None:
+    gaps, together = savings.gaps, savings.factors[ALL]
+    lower = [name for name in savings.factors if name != ALL]
+    looks = zip(cycle(style.COLOURS), cycle(style.DASHES), strict=False)
+    for name, (colour, dashes) in zip(lower if len(lower) > 1 else [], looks, strict=False):
+        axes.plot(gaps, savings.factors[name][:, 0], color=colour, linestyle=dashes, label=name)
+    label = "all together" if len(lower) > 1 else lower[0]
+    axes.plot(gaps, together[:, 0], color=style.BLACK, linewidth=3, label=label)
+    if (together[:, 2] > together[:, 1]).any():
+        label = "middle 80 % of possible truths"
+        axes.fill_between(gaps, together[:, 1], together[:, 2], color=style.BLACK, alpha=0.12, linewidth=0, label=label)
+    axes.set_xscale("log")
+    axes.set_xlim(gaps[0], gaps[-1])
+    style.plain_log_ticks(axes.xaxis)
+    style.times_axis(axes, highest=float(together[:, 2].max()))
+
+
+def mark_guess(axes: Axes, plan: Plan) -> None:
+    """Above the axes: the gap that was guessed, and its range. There is none if arms tie."""
+    if plan.gap.median == 0:
+        return
+    above, gap = axes.get_xaxis_transform(), plan.gap
+    axes.axvline(gap.median, color=style.FAINT, linewidth=1.5, linestyle=":", zorder=1)
+    least, greatest = axes.get_xlim()
+    ends = [max(gap.low, least), min(gap.high, greatest)]
+    axes.plot(ends, [1.0, 1.0], transform=above, color=style.FAINT, linewidth=4, solid_capstyle="butt", clip_on=False)
+    text = "your guess" if plan.source == "guess" else "this instance"
+    axes.annotate(text, (gap.median, 1.0), (0, 5), above, "offset points", ha="center", color=style.FAINT)
+
+
+def name_everything(axes: Axes, plan: Plan) -> None:
+    top = plan.problem.fidelities[-1]
+    axes.set_title(f"How much cheaper than “{top}” alone?")
+    axes.set_xlabel("gap: how far the best arm is ahead of the second")
+    axes.set_ylabel("times cheaper, at best")
+    axes.legend(loc="upper left", title=f"“{top}” together with", alignment="left")
