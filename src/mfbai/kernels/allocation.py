@@ -226,8 +226,8 @@ def cold_start(model, means, best, work):
     K, M = means.shape
     trial = work.trial
     trial[:] = 0.0
-    idle, lower = total(model, means, best, trial, work)
-    found = idle if lower > 0.0 or idle == 0.0 else inf  # a bound of 0 says that the slope is infinite
+    idle = total(model, means, best, trial, work)[0]
+    found = inf if idle == inf or steep(work) else idle
     at, amount = 0, 0.0
     for m in range(M):
         least = min(least_on(model, means, best, m, work), 1e-3 * idle)
@@ -239,6 +239,15 @@ def cold_start(model, means, best, work):
                 found, at, amount = cost, m, trial[m]
     work.x[:] = 0.0
     work.x[at] = amount
+
+
+@kernel
+def steep(work):
+    """Whether the slope is infinite at the point last looked at: no place to start from."""
+    for m in range(work.x.size):
+        if work.gradient[1, m] == -inf:
+            return True
+    return False
 
 
 @kernel
@@ -273,8 +282,8 @@ def descend(model, means, best, cost, lower, work):
             if change >= 0.0:
                 break
             new_cost, new_lower = total(model, means, best, trial, work)
-            if new_lower == 0.0 and new_cost > 0.0:
-                length *= 0.5  # the slope is infinite there, or the cost
+            if new_cost == inf or steep(work):
+                length *= 0.5
                 continue
             if new_cost <= cost + 1e-4 * change or (new_cost <= cost * (1.0 + 1e-14) and new_lower > lower):
                 settle(trial, work)
