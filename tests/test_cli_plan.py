@@ -12,20 +12,11 @@ from mfbai.cli.figures import CHANGE, COST, TIME, figure
 from mfbai.planning import trials, truths
 from mfbai.planning.results import Spread
 
-DESIGNS = """
-[problem]
-arms = ["plain", "wide", "deep"]
-[[fidelity]]
-name = "coarse"
-cost = 0.05
-bias = 0.03
-[[fidelity]]
-name = "fine"
-cost = 5.0
-[family]
-name = "gaussian"
-variance = 0.01
-"""
+DESIGNS = mfbai.dumps(
+    mfbai.Problem(
+        ["plain", "wide", "deep"], [0.05, 5.0], [0.03, 0.0], mfbai.Gaussian(0.01), fidelities=["coarse", "fine"]
+    )
+)
 COINS = """
 [problem]
 arms = 2

@@ -13,26 +13,13 @@ from mfbai import Bernoulli, Exponential, Gaussian, Guess, Instance, InvalidInpu
 from mfbai.complexity import oracle
 from mfbai.planning import costs, plans, trials, truths, variants
 from mfbai.planning.results import spread
-from mfbai.spec import load_guess, loads
+from mfbai.spec import dumps, load_guess, loads
 from mfbai.stopping import RULES, Rule
 
 PROBLEM = Problem(["plain", "wide", "deep"], [0.05, 5.0], [0.03, 0.0], Gaussian(0.01), fidelities=["coarse", "fine"])
 COINS = Problem(["a", "b"], [0.1, 1.0], [0.1, 0.0], Bernoulli())
 INSTANCE = Instance([[0.84, 0.85], [0.82, 0.84], [0.96, 0.98]], [0.05, 5.0], [0.03, 0.0], Gaussian(0.01))
-SPEC = """
-[problem]
-arms = ["plain", "wide", "deep"]
-[[fidelity]]
-name = "coarse"
-cost = 0.05
-bias = 0.03
-[[fidelity]]
-name = "fine"
-cost = 5.0
-[family]
-name = "gaussian"
-variance = 0.01
-"""
+SPEC = dumps(PROBLEM)
 LIKE_NONE = 1e-9  # relative, for figures that must agree but for rounding
 
 
