@@ -34,7 +34,8 @@ def test_the_json_has_what_programs_need():
     """Keys as documented; numbers as the library's, in full precision."""
     told = json.loads(run("paper-5x2", "--json", "--delta", "0.01", "1e-10"))
     found = mfbai.oracle("paper-5x2")
-    assert list(told) == ["instance", "best_arm", "cost_complexity", "gap", "unique", "weights", "pulls", "lower_bound"]
+    keys = "instance best_arm tolerance cost_complexity gap unique weights pulls lower_bound"
+    assert list(told) == keys.split()
     assert (told["instance"], told["best_arm"], told["unique"]) == ("paper-5x2", "arm 5", True)
     assert told["cost_complexity"] == found.cost_complexity
     assert told["weights"] == found.weights.tolist()
@@ -76,6 +77,26 @@ def test_tied_arms_need_a_tolerance(tmp_path):
     file.write_text(TIED)
     assert "arms 'left' and 'right' tie" in run(str(file), code=2)
     assert "C* = 800, certified" in run(str(file), "--tolerance", "0.1")
+
+
+def test_a_tolerance_that_makes_all_arms_good_needs_no_evaluations(tmp_path):
+    file = tmp_path / "coins.toml"
+    text = TIED.replace('"gaussian"\nvariance = 1.0', '"bernoulli"')
+    file.write_text(text)
+    assert "nothing needs to be evaluated" in run(str(file), "--tolerance", "1")
+    assert json.loads(run(str(file), "--tolerance", "1", "--json"))["cost_complexity"] == 0
+
+
+def test_all_faults_of_a_call_are_told_at_once():
+    told = run("paper-4x6", "--delta", "2,abc", "--tolerance", "-1", code=2)
+    assert all(
+        word in told for word in ("4 faults", "paper-4x5", "delta is 'abc'", "delta[0] is 2.0", "tolerance is -1.0")
+    )
+
+
+def test_the_smallest_risk_has_a_finite_bound():
+    told = json.loads(run("lucb-trap", "--delta", "1e-320", "--json"), parse_constant=pytest.fail)
+    assert told["lower_bound"]["1e-320"] == pytest.approx(4000 * 735.96, rel=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -114,3 +114,14 @@ def test_a_problem_that_minimises_is_the_mirror_image():
     for notion in (believed_fidelities, believed_rival_fidelities, never_used):
         assert np.array_equal(notion(mirrored), notion(instance))
     assert only_cheapest(mirrored) == only_cheapest(instance)
+
+
+@pytest.mark.parametrize(
+    "function", [earlier_lower_bound, believed_fidelities, believed_rival_fidelities, never_used, only_cheapest]
+)
+def test_an_instance_may_be_named_and_anything_else_is_refused(function):
+    assert np.array_equal(function("paper-4x5"), function(mfbai.load("paper-4x5")))
+    tied = Instance([[0.5], [0.5]], 1, 0, Gaussian(1), ties=True)
+    for wrong in (mfbai.load("paper-4x5").problem, None, tied):
+        with pytest.raises(mfbai.InvalidInput):
+            function(wrong)

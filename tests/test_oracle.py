@@ -665,11 +665,26 @@ def test_a_start_that_is_none_is_refused(start):
         oracle("paper-5x2", start=start)
 
 
-@pytest.mark.parametrize("tolerance", [-0.1, np.nan, np.inf, "0.1", None])
+@pytest.mark.parametrize("tolerance", [-0.1, np.nan, np.inf, "0.1", None, True])
 def test_a_tolerance_that_is_none_is_refused(tolerance):
     """A tolerance is 0 or more, and finite."""
     with pytest.raises(InvalidInput, match="tolerance"):
         oracle("paper-5x2", tolerance)
+
+
+def test_the_result_itself_can_be_the_start_and_cannot_be_changed():
+    """Shares that were certified stay as they are."""
+    found = oracle("paper-4x5")
+    assert oracle("paper-4x5", start=found).cost_complexity == pytest.approx(found.cost_complexity, rel=1e-12)
+    with pytest.raises(ValueError, match="read-only"):
+        found.weights[0, 0] = 1.0
+
+
+def test_one_risk_at_a_time_has_a_lower_bound():
+    """A list is refused, as is what is no risk."""
+    for wrong in ([0.1, 0.01], 2.0, "0.1"):
+        with pytest.raises(InvalidInput, match="delta"):
+            oracle("paper-5x2").lower_bound(wrong)
 
 
 def test_a_problem_without_means_is_refused():

@@ -38,6 +38,7 @@ def test_the_interval_holds_the_share():
 
 def test_the_table_is_printed(monkeypatch, capsys):
     monkeypatch.setattr(sparsity, "SHAPES", ((3, 2),))
+    monkeypatch.setattr("sys.argv", ["sparsity"])
     monkeypatch.setattr(sparsity.count, "__defaults__", (90, 1, 0.01))
     sparsity.main()
     assert "85: +0.747 %" in capsys.readouterr().out

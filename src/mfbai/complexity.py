@@ -36,7 +36,7 @@ class Oracle:
     weights: Array  # (K, M) the cost shares; zero if nothing need be spent, that is if C* is 0
     gap: float
     best: int  # the arm to be answered; with a tolerance the cheapest to certify of those close enough to the best
-    alternatives: Array  # (K,) top mean at which each rival is hardest to tell from the best arm; NaN for those without
+    alternatives: Array  # (K,) top mean at which each rival is hardest to tell from the best arm; NaN for that itself
     problem: Problem
     _program: cutting.Program
     _solution: cutting.Solution
@@ -55,8 +55,10 @@ class Oracle:
         """The least expected cost of any strategy that errs with probability delta at most: C* ln(1 / (2.4 delta))."""
         faults = Faults()
         check_delta(faults, delta)
+        if np.ndim(delta):
+            faults.add("delta", f"is {delta!r}: give one risk at a time")
         faults.raise_if_any("call")
-        return self.cost_complexity * max(log(1 / (2.4 * delta)), 0.0)
+        return self.cost_complexity * max(-log(2.4) - log(delta), 0.0)
 
     @cached_property
     def unique(self) -> bool:
@@ -64,8 +66,8 @@ class Oracle:
         return not self._tied and (self.cost_complexity == 0 or _is_unique(self._program, self._solution))
 
 
-def oracle(instance: Instance | str, tolerance: float = 0.0, *, start: ArrayLike | None = None) -> Oracle:
-    """The optimal allocation for known means, with a certificate; `start` may give the shares of a similar instance.
+def oracle(instance: Instance | str, tolerance: float = 0.0, *, start: ArrayLike | Oracle | None = None) -> Oracle:
+    """The optimal allocation for known means, with a certificate; `start`: the result or the weights of a similar one.
 
         minimise sum w   s.t.   min over eta of sum_m w[best,m] A_m(eta) + w[a,m] B_{a,m}(eta) >= 1   for every rival a
 
@@ -102,6 +104,7 @@ def oracle(instance: Instance | str, tolerance: float = 0.0, *, start: ArrayLike
         raise InvalidInput([Fault("the two best arms", told)])
     lower = min(solution.lower for solution in found if solution.cost < np.inf)  # others cost too much to compute
     gap = 0.0 if costs[i] == 0 else costs[i] / lower - 1 if lower > 0 else np.inf
+    found[i].weights.flags.writeable = False  # they are what is certified
     return Oracle(
         cost_complexity=costs[i],
         weights=found[i].weights,
@@ -130,7 +133,8 @@ def _answers(instance: Instance, tolerance: float) -> NDArray[np.int64]:
     return answers
 
 
-def _shares(faults: Faults, problem: Problem, start: ArrayLike) -> Array | None:
+def _shares(faults: Faults, problem: Problem, start: ArrayLike | Oracle) -> Array | None:
+    start = start.weights if isinstance(start, Oracle) else start
     shares = Cells(faults, problem.arms, problem.fidelities).read("start", start, full=True)
     if shares is not None and not (shares.min() >= 0 and shares.sum() > 0):
         faults.add("start", "has negative shares, or none above 0: give the weights of an Oracle")

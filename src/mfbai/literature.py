@@ -2,8 +2,8 @@
 
 From the appendix of the paper: the lower bound of Poiani et al. (2022), Theorem 1; two notions of an arm's "optimal"
 fidelity; cells that no optimal allocation uses; and a class of instances for which the cheapest fidelity is enough.
-The formulas are stated there for Gaussian rewards of variance 1/2 and radii shared by all arms; here d(p, q) is the
-family's divergence, and costs and biases may differ between arms.
+All take an instance, or its name or file. The formulas are stated there for Gaussian rewards of variance 1/2 and radii
+shared by all arms; here d(p, q) is the family's divergence, and costs and biases may differ between arms.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from mfbai.cutting import Program
 from mfbai.problem import ROUNDING, Instance
+from mfbai.spec import check_instance
 
 Array = NDArray[np.float64]
 NOTHING = 1e-24  # what rounding leaves of a divergence of zero, beside others
 
 
-def earlier_lower_bound(instance: Instance) -> float:
+def earlier_lower_bound(instance: Instance | str) -> float:
     """The bound of Poiani et al. (2022), Theorem 1, in the place of C*: never larger, and sometimes far smaller.
 
         min_m cost_m / d(mu[best,m], mu[second,M] + xi_m)  +  sum_a min_m cost_m / d(mu[a,m], mu[best,M] - xi_m)
@@ -27,26 +28,27 @@ def earlier_lower_bound(instance: Instance) -> float:
     >>> round(earlier_lower_bound(load("lucb-trap")), 1), round(oracle("lucb-trap").cost_complexity, 1)
     (250.0, 4000.0)
     """
-    return float((1 / _information(instance).max(axis=1)).sum())
+    return float((1 / _information(check_instance(instance)).max(axis=1)).sum())
 
 
-def believed_fidelities(instance: Instance) -> NDArray[np.int64]:
+def believed_fidelities(instance: Instance | str) -> NDArray[np.int64]:
     """(K,) each arm's optimal fidelity by Poiani et al. (2022), Theorem 1, and Wang et al. (2023): the one whose
     evaluations, per unit of cost, best tell a rival from the best arm's true mean, and the best arm from the second's.
 
     The paper shows that an allocation to these fidelities alone may never reach an answer (appendix, Case 1).
     """
-    believed: NDArray[np.int64] = _information(instance).argmax(axis=1)
+    believed: NDArray[np.int64] = _information(check_instance(instance)).argmax(axis=1)
     return believed
 
 
-def believed_rival_fidelities(instance: Instance) -> NDArray[np.int64]:
+def believed_rival_fidelities(instance: Instance | str) -> NDArray[np.int64]:
     """(K,) each rival's optimal fidelity by Poiani et al. (2022), Definition 1, the ground of IISE; -1 for the best.
 
     Of the fidelities with 4 xi_m below the arm's distance from the best, the one of the least cost_m / (distance - 4
     xi_m)^2. (The paper's appendix, Case 2, prints xi_m for xi of the other fidelity on the right-hand side.) The top
     fidelity is always one of them.
     """
+    instance = check_instance(instance)
     problem, best = instance.problem, instance.best
     radius = np.maximum(problem.bias_high, -problem.bias_low)
     top = problem.sign * instance.means[:, -1]
@@ -56,12 +58,13 @@ def believed_rival_fidelities(instance: Instance) -> NDArray[np.int64]:
     return np.where(np.arange(len(top)) == best, -1, price.argmin(axis=1))
 
 
-def never_used(instance: Instance) -> NDArray[np.bool_]:
+def never_used(instance: Instance | str) -> NDArray[np.bool_]:
     """(K, M) cells that no optimal allocation uses, by the paper's Proposition "null-weights", corrected.
 
     A rival's cell says nothing if its bias allows the best arm's true mean, mu[best,M] (the paper prints mu[best,m]);
     the best arm's says nothing if its bias allows every rival's. Sufficient conditions: others may be unused, too.
     """
+    instance = check_instance(instance)
     information = _information(instance)
     worst = np.argmin(instance.problem.sign * instance.means[:, -1])
     information[instance.best] = _rates(instance, [worst], [instance.means[worst, -1]])[0, 0]
@@ -69,13 +72,14 @@ def never_used(instance: Instance) -> NDArray[np.bool_]:
     return unused
 
 
-def only_cheapest(instance: Instance) -> bool:
+def only_cheapest(instance: Instance | str) -> bool:
     """Whether the instance is of a class in which optimal allocations use the cheapest cell of each arm alone (the
     paper's Proposition "sparsity-example", whose proof needs no more than this).
 
     In it, the noise is Gaussian of the same variance at all of an arm's fidelities, and each cell's mean is at the edge
     of its bias bounds, above the truth for the best arm and below it for the rivals: then all fidelities tell the same.
     """
+    instance = check_instance(instance)
     problem = instance.problem
     precision = getattr(problem.model().law, "precision", None)
     if precision is None or not np.allclose(precision, precision[:, -1:]):

@@ -108,7 +108,8 @@ class Problem:
     def model(self, tolerance: float = 0.0) -> Model:
         """The arrays for the kernels, reflected if the problem minimises. They are copies: kernels compile a
         second time for read-only arrays."""
-        if not isinstance(tolerance, int | float | np.number) or not 0 <= tolerance < np.inf:
+        number = isinstance(tolerance, int | float | np.number) and not isinstance(tolerance, bool)
+        if not number or not 0 <= tolerance < np.inf:
             raise InvalidInput([Fault("tolerance", f"is {tolerance!r}: it must be 0 or more, and finite")])
         low, high, mean_range = self.bias_low, self.bias_high, self.family.mean_range
         if self.sign < 0:

@@ -31,28 +31,33 @@ def oracle(
     from mfbai.cli.simulate import read_deltas
     from mfbai.complexity import oracle as solve
     from mfbai.errors import Faults, check_delta
+    from mfbai.simulation.setup import STAND_IN
     from mfbai.spec import check_instance
 
     faults = Faults()
     risks = read_deltas(faults, delta)
     if risks:
         check_delta(faults, risks)
+    loaded = check_instance(STAND_IN)
     with faults.absorb():
         loaded = check_instance(instance, variance, ties=True)
-        with waiting("solving (the first time it is compiled: 20 s) ..."):
-            found = solve(loaded, tolerance)
+    with faults.absorb():
+        loaded.problem.model(tolerance)  # knows what a tolerance can be
     faults.raise_if_any("call")
+    with waiting("solving (the first time it is compiled: 20 s) ..."):
+        found = solve(loaded, tolerance)
     bounds = {repr(risk): found.lower_bound(risk) for risk in risks}
     if as_json:
-        print_json(to_dict(loaded, found, bounds))
+        print_json(to_dict(loaded, found, bounds, tolerance))
     else:
         print_oracle(loaded, found, bounds, tolerance)
 
 
-def to_dict(instance: Instance, found: Oracle, bounds: dict[str, float]) -> dict[str, Any]:
+def to_dict(instance: Instance, found: Oracle, bounds: dict[str, float], tolerance: float) -> dict[str, Any]:
     return {
         "instance": instance.name,
         "best_arm": instance.arms[found.best],
+        "tolerance": tolerance,
         "cost_complexity": found.cost_complexity,
         "gap": found.gap,
         "unique": found.unique,
@@ -70,15 +75,21 @@ def print_oracle(instance: Instance, found: Oracle, bounds: dict[str, float], to
 
     out = console()
     name, best = escape(instance.name or "instance"), escape(instance.arms[found.best])
-    out.print(f"{name}: best arm '{best}'. The optimal share of the cost, in %:", soft_wrap=True)
+    answer = f"best arm '{best}'" if tolerance == 0 else f"answer '{best}', within {tolerance:g} of the best"
+    if found.cost_complexity == 0:
+        out.print(f"{name}: nothing needs to be evaluated. No arm can be better than another by {tolerance:g}.")
+        return
+    out.print(f"{name}: {answer}. The optimal share of the cost, in %:", soft_wrap=True)
     out.print(table_of(instance, found))
-    gap = f"{max(found.gap, ROUNDING):.0e}"
-    out.print(f"C* = [bold]{found.cost_complexity:.7g}[/bold], certified to a relative gap of {gap}.")
+    gap = f"of {found.gap:.0e}" if found.gap > ROUNDING else f"below {ROUNDING:.0e}"
+    out.print(f"C* = [bold]{found.cost_complexity:.7g}[/bold], certified to a relative gap {gap}.")
     if not found.unique:
         out.print("Other allocations are as cheap: this is one of several.")
     for delta, bound in bounds.items():
-        when = "no strategy costs less" if tolerance == 0 else "and the smaller delta is, no strategy costs much less"
-        out.print(f"At delta = {delta} {when} than [bold]{bound:,.6g}[/bold] on average.")
+        told = (
+            "no strategy costs less than" if tolerance == 0 else "the least average cost, as delta goes to 0, is about"
+        )
+        out.print(f"At delta = {delta} {told} [bold]{bound:,.6g}[/bold]{' on average' * (tolerance == 0)}.")
     if tolerance == 0:
         earlier = earlier_lower_bound(instance) / found.cost_complexity
         out.print(f"(The lower bound known before, of Poiani et al. 2022, is {100 * earlier:.3g} % of this one.)")

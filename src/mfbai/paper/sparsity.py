@@ -8,6 +8,7 @@ allocations of one fidelity an arm, each support a problem of its own.
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass
 from itertools import product
 from math import sqrt
@@ -108,6 +109,7 @@ def _draw(arms: int, fidelities: int, seed: int, gap: float) -> Instance:
 
 def main() -> None:
     """Print the table."""
+    argparse.ArgumentParser(prog="python -m mfbai.paper.sparsity", description=__doc__).parse_args()
     print(f"{'arms x fidelities':>18} {'not sparse':>11} {'95 % interval':>16}   proved examples: seed, excess cost")
     for arms, fidelities in SHAPES:
         found = count(arms, fidelities)
