@@ -5,9 +5,11 @@ import re
 import sys
 
 import pytest
+from rich.console import Console
 
 import mfbai
 from mfbai.cli import main
+from mfbai.cli import plan as cli_plan
 from mfbai.cli.figures import CHANGE, COST, TIME, figure
 from mfbai.planning import trials, truths
 from mfbai.planning.results import Spread
@@ -70,7 +72,7 @@ FIELDS = {
         *("name", "arms", "source", "guess", "delta", "tolerance", "seed", "truths", "runs", "gap"),
         *("sets", "estimates", "fidelities", "changes", "rate"),
     ],
-    "estimates": ["rule", "strategy", "cost", "saving", "hours"],
+    "estimates": ["rule", "strategy", "cost", "saving", "runs", "interval", "hours"],
     "fidelities": ["fidelity", "share", "used", "leaving_out", "verdict"],
     "changes": ["fidelity", "change", "saves"],
     "figure": ["median", "low", "high", "at_least"],
@@ -163,7 +165,8 @@ def test_the_guess_is_repeated_in_words(name, told, succeed):
     assert told in " ".join(succeed(name).split())
 
 
-def test_a_strategy_that_loses_by_the_cheap_fidelities_is_told_of(succeed, folder):
+def test_a_strategy_that_loses_by_the_cheap_fidelities_is_told_of(succeed, folder, monkeypatch):
+    monkeypatch.setattr(trials, "RUNS", 50)  # enough to be sure
     (folder / "loose.toml").write_text(DESIGNS.replace("0.03", "0.1") + "[guess]\ngap = 0.13\n")
     out = " ".join(succeed("loose.toml").split())
     assert "using fine alone: the others could pay, but mf-grad loses more by learning how." in out
@@ -188,8 +191,25 @@ def test_a_rate_tells_how_long_it_takes(succeed):
 def test_runs_that_were_given_up_are_told_of(succeed, monkeypatch):
     monkeypatch.setattr(trials, "MOST_SECONDS", 1e-9)
     out = succeed("designs.toml")
-    assert out.startswith("Expect a cost above ")
+    assert out.startswith("Simulation given up. With ideal spending, expect a cost of ")
+    assert ": ideally " in " ".join(out.split())
     assert "runs were given up" in out
+
+
+def test_how_uncertain_the_medians_are_is_told(succeed):
+    out = " ".join(succeed("designs.toml").split())
+    assert re.search(r"medians are uncertain; their 95 % intervals: all fidelities [\d.]+.[\d.]+, fine alone ", out)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+@pytest.mark.parametrize("name", ["designs.toml", "coins.toml", "sketches.toml", "paper-4x5"])
+def test_no_figure_is_cut_on_a_narrow_terminal(name, width, succeed, monkeypatch):
+    wide = succeed(name, "--rate", 10)
+    monkeypatch.setattr(cli_plan, "console", lambda: Console(width=width, highlight=False))
+    narrow = succeed(name, "--rate", 10)
+    assert set(re.findall(r"[\d.,]+", wide)) == set(re.findall(r"[\d.,]+", narrow))
+    assert "…" not in narrow
+    assert width < 60 or max(len(line.rstrip()) for line in narrow.splitlines()) <= width
 
 
 @pytest.mark.parametrize(
@@ -246,6 +266,16 @@ def test_the_words_of_the_picture_name_the_fidelities(succeed, folder):
         assert words in text
 
 
+def test_names_are_drawn_as_they_are(succeed, folder):
+    """Neither as formulas, nor left out of the legend because of how they begin."""
+    text = GUESSES["sketches"].replace("sketch", "_sketch").replace("draft", r"$\\frac$").replace("full", "a $x$ b$")
+    (folder / "odd.toml").write_text(text)
+    succeed("odd.toml", "--plot", "odd.svg")
+    drawn = (folder / "odd.svg").read_text()
+    for words in ("“a $x$ b$” alone?", "“a $x$ b$” together with", ">_sketch<", r">$\frac$<"):
+        assert words in drawn
+
+
 @pytest.mark.parametrize(
     ("file", "told"),
     [
@@ -289,6 +319,24 @@ def test_everything_wrong_with_the_call_is_told_at_once(refuse):
         "seed",
         "--rate",
         "--plot",
+    ]
+
+
+@pytest.mark.parametrize("risks", [("--delta", "0.5,0.1"), ("--delta", 0.5, 0.1), ("--delta", 0.5, "--delta", 0.1)])
+def test_a_plan_takes_one_risk(risks, refuse):
+    assert refuse("designs.toml", "--rate", 0, *risks) == [
+        "delta is 0.5, 0.1: a plan is for one risk; give one, such as 0.01",
+        "--rate is 0.0: give the cost units that can be spent in an hour, such as 10",
+    ]
+
+
+def test_what_is_no_number_is_told_with_all_else(refuse):
+    words = ("--delta", "a", "--tolerance", "b", "--seed", 1.5, "--rate", "c")
+    assert refuse("bare.toml", *words)[:4] == [
+        "delta is 'a': give a number",
+        "tolerance is 'b': give a number",
+        "seed is '1.5': give a whole number of 0 or more",
+        "--rate is 'c': give a number",
     ]
 
 

@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mfbai
+import mfbai.report
 from mfbai import Bernoulli, Exponential, Gaussian, Guess, Instance, InvalidInput, Poisson, Problem, SubGaussian
 from mfbai.complexity import oracle
+from mfbai.guess import read_guess
 from mfbai.planning import costs, plans, trials, truths, variants
-from mfbai.planning.results import spread
+from mfbai.planning.results import spread, spread_of_runs
 from mfbai.spec import dumps, load_guess, loads
 from mfbai.stopping import RULES, Rule
 
@@ -45,7 +47,9 @@ def faults_of(call, *arguments, **named):
         ({}, "guess gives nothing: give one of: means; low and high; gap (with best)"),
         ({"means": [1, 2], "gap": 0.1}, "guess gives means and gap: give one of"),
         ({"low": 0}, "guess has no 'high': low and high are given together"),
-        ({"best": 1}, "guess has no 'gap': gap and best are given together"),
+        ({"best": 1}, "guess has no 'gap': best is only told with a gap"),
+        ({"means": [True, False, 1]}, "means is [True, False, 1]: give numbers"),
+        ({"gap": True}, "gap is True: give numbers"),
         ({"gap": 0}, "gap is 0.0: a gap must be positive"),
         ({"gap": [0.1, 0.2]}, "gap has shape (2,): give one number"),
         ({"gap": "0.1"}, "gap is '0.1': give numbers"),
@@ -63,6 +67,21 @@ def test_a_guess_that_cannot_be_meant_is_refused(given, told):
 
 def test_all_faults_of_a_guess_are_told_at_once():
     assert len(faults_of(Guess, gap=-1, best="x", low=2, high=1)) == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"low": [1, 2], "high": 0}, ["low[0] is 1.0", "low[1] is 2.0", "low has shape (2,): give 3"]),
+        ({"gap": -1, "best": 0.3, "means": [1, 2]}, ["guess gives", "gap is -1.0", "means has shape (2,): give 3"]),
+        ({"gap": -1}, ["gap is -1.0"]),
+        ({"means": [1, 2]}, ["means has shape (2,): give 3"]),
+    ],
+)
+def test_faults_of_a_guess_in_itself_do_not_hide_those_for_the_problem(given, told):
+    for fault, start in zip(faults_of(read_guess, given, PROBLEM), told, strict=True):
+        assert fault.startswith(start)
+    assert read_guess({"gap": 0.5}, PROBLEM).gap == 0.5
 
 
 @pytest.mark.parametrize(
@@ -359,6 +378,62 @@ def test_a_fidelity_that_costs_the_strategy_more_than_it_saves_is_not_worth_lear
     assert repr(found).endswith(" with fine>")
 
 
+def trial_of(spent, ended=True):
+    spent = np.asarray(spent, dtype=float)
+    return trials.Trial(spent, np.broadcast_to(ended, spent.shape))
+
+
+def test_what_was_given_up_is_not_called_dearer_unless_it_has_spent_more():
+    known, cheap, dear = trial_of([100.0] * 50), trial_of([20.0] * 50, False), trial_of([200.0] * 50, False)
+    assert not trials.cheaper(known, cheap)
+    assert not trials.cheaper(cheap, known)
+    assert trials.cheaper(known, dear)
+
+
+def test_a_difference_that_may_be_luck_is_none():
+    """30 of 50 is no evidence at a level of 2.5 %, and 33 is; less than 5 % cheaper is not cheaper."""
+    spent = np.full(50, 100.0)
+    for wins, clear in ((30, False), (33, True)):
+        assert trials.cheaper(trial_of(np.where(np.arange(50) < wins, 50.0, 200.0)), trial_of(spent)) == clear
+    assert not trials.cheaper(trial_of(0.96 * spent), trial_of(spent))
+
+
+def test_the_interval_of_a_median_covers_it_as_often_as_it_says():
+    """At least 95 %: of 2,000 intervals, fewer than 1,860 would be 4 deviations off."""
+    rng = np.random.default_rng(0)
+    covers = [low <= log(2) <= high for low, high in (trial_of(rng.exponential(size=50)).interval for _ in range(2000))]
+    assert sum(covers) >= 1860
+    assert trial_of(np.arange(1.0, 51.0)).interval == (18, 33)
+
+
+def test_ends_that_are_not_known_are_infinite():
+    spent = np.arange(1.0, 101.0)
+    assert spread_of_runs(trial_of(spent)) == spread(spent)
+    assert spread_of_runs(trial_of(spent, spent <= 80)) == (50, 10, np.inf, False)
+    assert spread_of_runs(trial_of(spent, spent <= 20)) == (50, 10, np.inf, True)
+    assert spread_of_runs(trial_of(spent, ended=False)) == (50, np.inf, np.inf, True)
+
+
+def test_a_trial_has_more_runs_if_they_are_quick(monkeypatch):
+    monkeypatch.setattr(trials, "FIRST", 6)
+    monkeypatch.setattr(trials, "RUNS", 12)
+    for seconds, runs in ((20.0, 12), (1e-9, 6)):
+        monkeypatch.setattr(trials, "MOST_SECONDS", seconds)
+        made = trials.Trials(INSTANCE.problem, INSTANCE.means[None], [RULES["stylised"]], 0.01, 0.0, seed=0)
+        assert len(made.trial(RULES["stylised"], [0, 1]).spent) == runs
+
+
+def test_a_cheap_fidelity_whose_runs_take_too_long_is_not_condemned(monkeypatch):
+    """Its runs take millions of evaluations; they would cost some 450, against 4,000 with the top alone."""
+    monkeypatch.setattr(trials, "RUNS", 20)
+    monkeypatch.setattr(trials, "MOST_SECONDS", 1.0)
+    problem = Problem(40, [1e-4, 1.0], [1e-3, 0.0], Gaussian([3.0, 0.02]), fidelities=["cheap", "top"])
+    found = mfbai.plan(problem, Guess(gap=0.1))
+    assert found.fidelities[0].verdict == "worth having"
+    assert (found.advice, found.expected.strategy) == ("all", None)
+    assert found.estimates[-1].cost["all"].at_least
+
+
 # --- plans
 
 
@@ -448,7 +523,7 @@ def test_runs_that_do_not_end_are_told_as_at_least(quick, monkeypatch):
     assert simulated.cost["all"].at_least
     assert simulated.saving is None
     assert found.expected is found.estimates[1]
-    assert "cost at least" in repr(found)
+    assert "cost ideally" in repr(found)
 
 
 def test_savings_fit_the_plan_and_grow_with_the_gap(quick):
@@ -479,6 +554,16 @@ def test_a_plan_as_plain_values_is_json(quick, monkeypatch):
     bound = found["estimates"][0]
     assert bound["hours"]["all"]["median"] == bound["cost"]["all"]["median"] / 2
     assert mfbai.plan(PROBLEM, Guess(gap=0.1)).to_dict()["estimates"][0]["hours"] is None
+
+
+@pytest.mark.parametrize("rate", ["x", 0, -1, np.inf, True])
+def test_a_rate_that_cannot_be_is_refused(rate, quick):
+    (fault,) = faults_of(mfbai.plan(INSTANCE).to_dict, rate)
+    assert fault.startswith(f"rate is {rate!r}: give the cost units that can be spent in an hour")
+
+
+def test_only_a_plan_can_be_drawn(tmp_path):
+    assert faults_of(mfbai.report.plot_plan, 3, tmp_path / "plan.png") == ["plan is 3: give what mfbai.plan returns"]
 
 
 def test_a_plan_says_what_matters():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,6 +76,20 @@ class Guess:
         return f"<Guess: {', '.join(f'{name} {value}' for name, value in self.to_dict().items())}>"
 
 
+def read_guess(given: Mapping[str, Any], problem: Problem) -> Guess:
+    """The guess with these entries, for this problem; raises InvalidInput with everything that is wrong."""
+    faults = Faults()
+    with faults.absorb():
+        guess = Guess(**given)
+        guess.check(problem)
+    for name in ("means", "low", "high"):  # where it is no guess at all, lengths are still to be checked
+        array = _read(Faults(), name, given[name]) if name in given and len(faults) else None
+        if array is not None and array.shape != problem.shape:
+            _check_length(faults, problem, name, array)
+    faults.raise_if_any("guess")
+    return guess
+
+
 def possible_tops(problem: Problem) -> tuple[Array, Array]:
     """(K,) the least and the greatest top mean for which every cell has a possible mean."""
     model = problem.model()
@@ -90,10 +105,14 @@ def _check_form(faults: Faults, given: list[str]) -> None:
         return
     for name in forms[0]:
         if name not in given and name != "best":
-            faults.add("guess", f"has no {name!r}: {' and '.join(forms[0])} are given together")
+            why = "best is only told with a gap" if name == "gap" else f"{' and '.join(forms[0])} are given together"
+            faults.add("guess", f"has no {name!r}: {why}")
 
 
 def _read(faults: Faults, name: str, value: Any) -> Array | None:
+    if _has_boolean(value):  # among numbers, numpy would take it for 0 or 1
+        faults.add(name, f"is {value!r}: give numbers")
+        return None
     array = numbers(faults, name, value)
     if array is None:
         return None
@@ -109,6 +128,10 @@ def _read(faults: Faults, name: str, value: Any) -> Array | None:
     return array
 
 
+def _has_boolean(value: Any) -> bool:
+    return any(map(_has_boolean, value)) if isinstance(value, list | tuple) else isinstance(value, bool | np.bool_)
+
+
 def _check_order(faults: Faults, low: Array | None, high: Array | None) -> None:
     if low is None or high is None:
         return
@@ -121,10 +144,7 @@ def _check_order(faults: Faults, low: Array | None, high: Array | None) -> None:
 
 def _check_per_arm(faults: Faults, problem: Problem, name: str, given: Array | None) -> None:
     assert given is not None
-    K, M = problem.shape
-    if given.ndim and given.shape != (K,):
-        table = f", or {K} rows of {M}: arms x fidelities" if name == "means" else ", or one for all"
-        faults.add(name, f"has shape {given.shape}: give {K}, one per arm{table}")
+    if not _check_length(faults, problem, name, given):
         return
     least, greatest = possible_tops(problem)
     if not given.ndim:
@@ -135,6 +155,15 @@ def _check_per_arm(faults: Faults, problem: Problem, name: str, given: Array | N
         return f"{_possible(problem, least[index], greatest[index])}{place}"
 
     refuse_where(faults, name, given, ~_inside(problem, given, least, greatest), why)
+
+
+def _check_length(faults: Faults, problem: Problem, name: str, given: Array) -> bool:
+    K, M = problem.shape
+    if not given.ndim or given.shape == (K,):
+        return True
+    table = f", or {K} rows of {M}: arms x fidelities" if name == "means" else ", or one for all"
+    faults.add(name, f"has shape {given.shape}: give {K}, one per arm{table}")
+    return False
 
 
 def _check_gap(faults: Faults, problem: Problem, gap: float, best: float | None) -> None:

@@ -40,7 +40,7 @@ from numpy.typing import ArrayLike
 from mfbai import instances
 from mfbai.errors import Fault, Faults, InvalidInput, check_choice, suggestion, unknown_name
 from mfbai.families import FAMILIES, Family, Gaussian
-from mfbai.guess import FORMS, Guess
+from mfbai.guess import FORMS, Guess, read_guess
 from mfbai.problem import Instance, Problem, refuse_tie
 
 # What stands in for an entry that is missing or unreadable, so that the others can still be checked.
@@ -311,7 +311,7 @@ def _check_guess(faults: Faults, document: Mapping[str, Any], built: Instance | 
         return
     problem = built.problem if isinstance(built, Instance) else built
     with faults.absorb(_in_guess):
-        Guess(**{entry: table[entry] for entry in entries if entry in table}).check(problem)
+        read_guess({entry: table[entry] for entry in entries if entry in table}, problem)
 
 
 def _stand_in(n_arms: int, n_fidelities: int) -> Problem:

@@ -19,13 +19,13 @@ class Unit(NamedTuple):
     endless: str = "?"  # for what is infinite
 
 
-def figure(value: Spread | None, unit: Unit, between: str = " ") -> str:
+def figure(value: Spread | None, unit: Unit) -> str:
     """The median, and in brackets the range, if there is one."""
     if value is None:
         return ""
     median, low, high = (unit.write(x) if isfinite(x) else unit.endless for x in value[:3])
     told = f"{'≥ ' * value.at_least}{median}{unit.suffix}"
-    return told if low == high else f"{told}{between}({range_of(low, high)})"
+    return told if low == high else f"{told} ({range_of(low, high)})"
 
 
 def range_of(low: str, high: str) -> str:
@@ -70,11 +70,12 @@ def change(part: float) -> str:
 
 def duration(hours: float) -> str:
     """
-    >>> [duration(hours) for hours in (0.0005, 0.5, 1, 30.5, 1000, 1e5)]
-    ['1.8 s', '30 min', '1 h', '1.3 days', '6 weeks', '11 years']
+    >>> [duration(hours) for hours in (1e-9, 0.0005, 0.5, 1, 30.5, 1000, 1e5)]
+    ['0 s', '1.8 s', '30 min', '1 h', '1.3 days', '6 weeks', '11 years']
     """
     name = next((name for name in reversed(HOURS) if hours >= HOURS[name]), "s")
-    text = digits(hours / HOURS[name], 2)
+    value = hours / HOURS[name]
+    text = digits(round(value, 1) if value < 1 else value, 2)  # nobody needs parts of a second
     return f"{text} {name.removesuffix('s') if text == '1' and name != 's' else name}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 from mfbai.errors import Fault, Faults, InvalidInput, check_delta
 from mfbai.guess import Guess
 from mfbai.planning import costs, results, truths, variants
-from mfbai.planning.results import ALL, TOP, WORTH_HAVING, Change, Estimate, Plan, Spread, Worth, spread
+from mfbai.planning.results import ALL, TOP, WORTH_HAVING, Change, Estimate, Plan, Spread, Worth, spread, spread_of_runs
 from mfbai.planning.trials import RUNS, STRATEGY, Trial, Trials
 from mfbai.planning.variants import Advance
 from mfbai.problem import Array, Instance, Problem
@@ -172,15 +171,15 @@ def _reckoned(
 
 
 def _simulated(rule: Rule, trials: dict[str, Trial]) -> Estimate:
-    """What runs spent; if more than half of them did not end, all that is known is that they spent this and more."""
-    open_ended = [name for name, trial in trials.items() if trial.median == inf]
-    cost = _spreads({name: trial.costs for name, trial in trials.items()})
-    cost |= _spreads({name: trials[name].spent for name in open_ended}, at_least=True)
-    if open_ended or TOP not in trials:
-        return Estimate(rule.name, STRATEGY, cost, None)
-    # Of the medians: single runs' own ratios would show luck more than anything else.
-    factor = float(variants.ratio(np.array(cost[TOP].median), np.array(cost[ALL].median)))
-    return Estimate(rule.name, STRATEGY, cost, Spread(factor, factor, factor))
+    """What runs spent, and how well their medians are known."""
+    cost = {name: spread_of_runs(trial) for name, trial in trials.items()}
+    saving = None
+    if TOP in cost and not (cost[TOP].at_least or cost[ALL].at_least):
+        # Of the medians: single runs' own ratios would show luck more than anything else.
+        factor = float(variants.ratio(np.array(cost[TOP].median), np.array(cost[ALL].median)))
+        saving = Spread(factor, factor, factor)
+    runs = {name: len(trial.spent) for name, trial in trials.items()}
+    return Estimate(rule.name, STRATEGY, cost, saving, runs, {name: trial.interval for name, trial in trials.items()})
 
 
 def _spreads(found: dict[str, Array], at_least: bool = False) -> dict[str, Spread]:

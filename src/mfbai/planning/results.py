@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from mfbai.errors import Faults, numbers, refuse_where
 from mfbai.guess import Guess
 from mfbai.planning import trials, truths, variants
+from mfbai.planning.trials import Trial
 from mfbai.problem import Array, Problem
 from mfbai.simulation.engine import progress
 
@@ -28,13 +30,21 @@ class Spread(NamedTuple):
 
     median: float
     low: float  # a tenth of the truths has less
-    high: float  # and a tenth more; infinite if so many runs did not end
+    high: float  # and a tenth more; these ends are infinite where they are not known, as runs did not end
     at_least: bool = False  # whether the figures may be larger: runs did not end, or the rule has an unknown constant
 
 
 def spread(values: Array, at_least: bool = False) -> Spread:
     low, median, high = np.quantile(values, (0.1, 0.5, 0.9), method="inverted_cdf")  # a value, as some are infinite
     return Spread(float(median), float(low), float(high), at_least)
+
+
+def spread_of_runs(trial: Trial) -> Spread:
+    """What runs cost. One that did not end has a cost somewhere between what it spent and infinity; where that leaves
+    the median open, the figure is the least that it can be."""
+    least, greatest = spread(trial.spent), spread(trial.costs)
+    low, high = (a if a == b else inf for a, b in zip(least[1:3], greatest[1:3], strict=True))
+    return Spread(least.median, low, high, at_least=least.median < greatest.median)
 
 
 class Estimate(NamedTuple):
@@ -44,6 +54,8 @@ class Estimate(NamedTuple):
     strategy: str | None  # simulated with it; None if every cell gets its optimal share
     cost: Mapping[str, Spread]  # with "all" fidelities, those "worth_having", and the "top" alone
     saving: Spread | None  # the cost of the top alone over that of all; None if too many runs did not end
+    runs: Mapping[str, int] | None = None  # how many were simulated
+    interval: Mapping[str, tuple[float, float]] | None = None  # of 95 % confidence, for each simulated median
 
 
 class Worth(NamedTuple):
@@ -91,17 +103,24 @@ class Plan:
 
     @property
     def expected(self) -> Estimate:
-        """The estimate to go by: simulated, or ideal if no simulation ended; under a rule that needs no constant."""
+        """The estimate to go by, under a rule that needs no constant: simulated, or ideal if the simulation of the
+        fidelities worth having was given up."""
         simulated = next(estimate for estimate in self.estimates if estimate.strategy)
-        if not all(cost.at_least for cost in simulated.cost.values()):
+        if not simulated.cost[self._worth_having].at_least:
             return simulated
         return next(estimate for estimate in self.estimates if estimate.rule == simulated.rule)
 
     @property
     def advice(self) -> str:
-        """The set of fidelities to use: the cheapest, by what is expected."""
+        """The set of fidelities to use: those worth having; the cheapest one if only ideal costs are known."""
         cost = self.expected.cost
-        return min(cost, key=lambda name: (cost[name].at_least, cost[name].median))
+        return self._worth_having if self.expected.strategy else min(cost, key=lambda name: cost[name].median)
+
+    @property
+    def _worth_having(self) -> str:
+        """The set of the fidelities that are called so, and the top."""
+        kept = tuple(worth.fidelity for worth in self.fidelities if worth.verdict in (WORTH_IT, TRUE_ONE))
+        return next(name for name, members in self.sets.items() if members == kept)
 
     def savings(self, gaps: ArrayLike | None = None) -> Savings:
         """What each fidelity saves, and all together, were the others behind the best arm by more or less.
@@ -139,6 +158,9 @@ class Plan:
 
     def to_dict(self, rate: float | None = None) -> dict[str, Any]:
         """Everything but the truths themselves, as plain values; with a `rate`, in cost per hour, also the hours."""
+        faults = Faults()
+        check_rate(faults, "rate", rate)
+        faults.raise_if_any("call")
         return {
             "name": self.name,
             "arms": list(self.problem.arms),
@@ -159,7 +181,7 @@ class Plan:
 
     def __repr__(self) -> str:
         cost = self.expected.cost[self.advice]
-        least = "" if self.expected.strategy else "at least "
+        least = "" if self.expected.strategy else "ideally "
         label = f" for {self.name}" if self.name else ""
         told = f"cost {least}{cost.median:.3g} ({cost.low:.3g} to {cost.high:.3g})"
         told += f" with {', '.join(self.sets[self.advice])}"
@@ -167,6 +189,13 @@ class Plan:
             factor = variants.ratio(np.array(self.expected.cost[TOP].median), np.array(cost.median))
             told += f", {float(factor):.2g} times cheaper than {self.sets[TOP][0]} alone"
         return f"<Plan{label}, delta {self.delta:g}: {told}>"
+
+
+def check_rate(faults: Faults, field: str, rate: Any) -> None:
+    """A rate must be positive; None is no rate."""
+    known = isinstance(rate, Real) and not isinstance(rate, bool)
+    if rate is not None and not (known and 0 < rate < inf):
+        faults.add(field, f"is {rate!r}: give the cost units that can be spent in an hour, such as 10")
 
 
 def _estimate(estimate: Estimate, rate: float | None) -> dict[str, Any]:
@@ -185,4 +214,6 @@ def _plain(value: Any) -> Any:
         return {key: _plain(part) for key, part in value.items()}
     if hasattr(value, "_asdict"):
         return _plain(value._asdict())
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
     return None if isinstance(value, float) and not isfinite(value) else value

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtr, bdtrc
 
 from mfbai.planning.truths import instance_of
 from mfbai.planning.variants import Advance, only
@@ -19,8 +20,10 @@ from mfbai.stopping import Rule
 from mfbai.strategies import STRATEGIES
 
 STRATEGY = "mf-grad"
-RUNS = 50  # a trial
-PAYS = 0.05  # leaving a fidelity out must save this part of the cost, or it may be by luck
+FIRST = 50  # runs of a trial
+RUNS = 200  # of a trial whose first runs were quick
+PAYS = 0.05  # leaving a fidelity out must save this part of the cost
+LEVEL = 0.025  # the risk of saying so, or of a median's interval ending too early, by luck
 MOST_SECONDS = 20.0  # for all trials together, on one core, if no run ends
 SECONDS_OF_A_STEP = (4e-7, 1e-8)  # roughly: this, and this for each cell
 
@@ -28,8 +31,8 @@ SECONDS_OF_A_STEP = (4e-7, 1e-8)  # roughly: this, and this for each cell
 class Trial(NamedTuple):
     """What runs spent, each on another truth."""
 
-    spent: Array  # (RUNS,)
-    ended: NDArray[np.bool_]  # (RUNS,) whether a run ended; else it would have spent more
+    spent: Array  # (runs,)
+    ended: NDArray[np.bool_]  # (runs,) whether a run ended; else it would have spent more
 
     @property
     def costs(self) -> Array:
@@ -38,6 +41,24 @@ class Trial(NamedTuple):
     @property
     def median(self) -> float:
         return float(np.quantile(self.costs, 0.5, method="inverted_cdf"))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the median of endlessly many runs lies, by order statistics, with a confidence of 1 - 2 LEVEL."""
+        count = len(self.spent)
+        rank = max(int((bdtr(np.arange(count), count, 0.5) <= LEVEL).sum()), 1)
+        return float(np.sort(self.spent)[rank - 1]), float(np.sort(self.costs)[-rank])
+
+
+def cheaper(one: Trial, other: Trial) -> bool:
+    """Whether `one` is known to cost less, by the part PAYS, in more than half of all runs: by a sign test.
+
+    Runs of the same number have the same truth. One that did not end counts as what it spent in `other`, and as
+    endless in `one`: so nothing is condemned because it was given up.
+    """
+    count = min(len(one.spent), len(other.spent))
+    wins = int((one.costs[:count] < (1 - PAYS) * other.spent[:count]).sum())
+    return 2 * wins > count and float(bdtrc(wins - 1, count, 0.5)) <= LEVEL
 
 
 @dataclass
@@ -64,7 +85,7 @@ class Trials:
         """After how many evaluations a run is given up. Not by the clock: a plan must be the same on every machine."""
         once, each = SECONDS_OF_A_STEP
         cells = self.problem.costs.size
-        return max(int(MOST_SECONDS / (self.expected * RUNS * (once + each * cells))), 2 * cells)
+        return max(int(MOST_SECONDS / (self.expected * min(FIRST, RUNS) * (once + each * cells))), 2 * cells)
 
     def trial(self, rule: Rule, fidelities: list[int]) -> Trial:
         key = (rule.name, tuple(fidelities))
@@ -73,13 +94,13 @@ class Trials:
         return self.made[key]
 
     def worth_learning(self, fidelities: list[int]) -> list[int]:
-        """Those left after leaving out, one after the other, the one that costs the strategy more than it saves, under
-        the first of the rules."""
+        """Those left after leaving out, one after the other or all but the top at once, what is known to cost the
+        strategy more than it saves, under the first of the rules."""
         rule = self.rules[0]
         while len(fidelities) > 1:
-            fewer = [[m for m in fidelities if m != dropped] for dropped in fidelities[:-1]]
+            fewer = [[m for m in fidelities if m != dropped] for dropped in fidelities[:-1]] + [fidelities[-1:]]
             best = min(fewer, key=lambda rest: self.trial(rule, rest).median)
-            if not self.trial(rule, best).median < (1 - PAYS) * self.trial(rule, fidelities).median:
+            if not cheaper(self.trial(rule, best), self.trial(rule, fidelities)):
                 break
             fidelities = best
         return fidelities
@@ -87,20 +108,27 @@ class Trials:
     def _run(self, rule: Rule, problem: Problem, truths: Array) -> Trial:
         limit = self.most_steps
 
-        def one(number: int) -> tuple[float, bool]:
+        def one(number: int) -> tuple[float, bool, int]:
             run = Run(_setup(problem, truths[number % len(truths)], rule, self.delta, self.tolerance))
             run.restart(self.seed, number)
             run.advance(limit)
             self.advance(1)
-            return float(run.stats.spent[0]), run.decided
+            return float(run.stats.spent[0]), run.decided, int(run.stats.steps[0])
 
+        first = min(FIRST, RUNS)
         with ThreadPoolExecutor(cores()) as pool:
             try:
-                done = list(pool.map(one, range(RUNS)))
+                done = list(pool.map(one, range(first)))
+                if (
+                    sum(steps for *_, steps in done) * RUNS <= limit * first**2
+                ):  # the time for `first` slow ones is enough
+                    done += pool.map(one, range(first, RUNS))
+                else:
+                    self.advance(RUNS - first)
             except KeyboardInterrupt:
                 pool.shutdown(cancel_futures=True)
                 raise
-        spent, ended = zip(*done, strict=True)
+        spent, ended, _ = zip(*done, strict=True)
         return Trial(np.array(spent), np.array(ended))
 
 

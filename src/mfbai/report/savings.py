@@ -12,35 +12,43 @@ from mfbai.planning.results import ALL, Savings
 from mfbai.report import style
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 
 def plot_plan(plan: Plan, path: str | Path) -> None:
     """Save a picture of `plan.savings()`: how many times cheaper the other fidelities make it, against the gap."""
+    if not isinstance(plan, Plan):
+        raise InvalidInput([Fault("plan", f"is {plan!r}: give what mfbai.plan returns")])
     if plan.problem.n_fidelities == 1:
         raise InvalidInput([Fault("plan", "has one fidelity: there is no saving to draw")])
     with style.picture(path) as axes:
         savings = plan.savings()
-        draw_lines(axes, savings)
+        drawn = draw_lines(axes, savings)
         mark_guess(axes, plan)
-        name_everything(axes, plan)
+        name_everything(axes, plan, drawn)
 
 
-def draw_lines(axes: Axes, savings: Savings) -> None:
+def draw_lines(axes: Axes, savings: Savings) -> list[tuple[str, Artist]]:
+    """Draws them, and returns each with what the legend is to say of it."""
     gaps, together = savings.gaps, savings.factors[ALL]
     lower = [name for name in savings.factors if name != ALL]
+    drawn: list[tuple[str, Artist]] = []
     looks = zip(cycle(style.COLOURS), cycle(style.DASHES), strict=False)
     for name, (colour, dashes) in zip(lower if len(lower) > 1 else [], looks, strict=False):
-        axes.plot(gaps, savings.factors[name][:, 0], color=colour, linestyle=dashes, label=name)
+        (line,) = axes.plot(gaps, savings.factors[name][:, 0], color=colour, linestyle=dashes)
+        drawn.append((name, line))
     label = "all together" if len(lower) > 1 else lower[0]
-    axes.plot(gaps, together[:, 0], color=style.BLACK, linewidth=3, label=label)
+    (line,) = axes.plot(gaps, together[:, 0], color=style.BLACK, linewidth=3)
+    drawn.append((label, line))
     if (together[:, 2] > together[:, 1]).any():
-        label = "middle 80 % of possible truths"
-        axes.fill_between(gaps, together[:, 1], together[:, 2], color=style.BLACK, alpha=0.12, linewidth=0, label=label)
+        band = axes.fill_between(gaps, together[:, 1], together[:, 2], color=style.BLACK, alpha=0.12, linewidth=0)
+        drawn.append(("middle 80 % of possible truths", band))
     axes.set_xscale("log")
     axes.set_xlim(gaps[0], gaps[-1])
     style.plain_log_ticks(axes.xaxis)
     style.times_axis(axes, highest=float(together[:, 2].max()))
+    return drawn
 
 
 def mark_guess(axes: Axes, plan: Plan) -> None:
@@ -56,9 +64,15 @@ def mark_guess(axes: Axes, plan: Plan) -> None:
     axes.annotate(text, (gap.median, 1.0), (0, 5), above, "offset points", ha="center", color=style.FAINT)
 
 
-def name_everything(axes: Axes, plan: Plan) -> None:
+def name_everything(axes: Axes, plan: Plan, drawn: list[tuple[str, Artist]]) -> None:
     top = plan.problem.fidelities[-1]
-    axes.set_title(f"How much cheaper than “{top}” alone?")
+    title = axes.set_title(f"How much cheaper than “{top}” alone?")
     axes.set_xlabel("gap: how far the best arm is ahead of the second")
     axes.set_ylabel("times cheaper, at best")
-    axes.legend(loc="upper left", title=f"“{top}” together with", alignment="left")
+    names, artists = zip(*drawn, strict=True)
+    stand_ins = list(map(str, range(len(names))))  # a label that begins with "_" would be left out of the legend
+    legend = axes.legend(artists, stand_ins, loc="upper left", title=f"“{top}” together with", alignment="left")
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_text(name)
+    for text in (title, legend.get_title(), *legend.get_texts()):
+        text.set_parse_math(False)  # a "$" in a name is no formula
