@@ -1,12 +1,15 @@
 """mfbai oracle: what it prints, and what it refuses."""
 
+import io
 import json
 import subprocess
 import sys
 
 import pytest
+from rich.console import Console
 
 import mfbai
+from mfbai.cli.oracle import table_of
 
 TIED = """
 [problem]
@@ -53,6 +56,14 @@ def test_the_table_names_the_fidelity_each_arm_should_use():
         line.startswith("arm 1") and line.endswith("fidelity 1 and fidelity 2") for line in map(str.rstrip, lines)
     )
     assert any(line.startswith("C* = 47.75072") for line in lines)
+
+
+def test_unused_cells_are_dimmed():
+    """On a terminal that can: the escape code of faint text stands before each 0."""
+    instance = mfbai.load("nonsparse-3x2")
+    out = Console(force_terminal=True, color_system="standard", width=100, file=io.StringIO())
+    out.print(table_of(instance, mfbai.oracle(instance)))
+    assert out.file.getvalue().count("\x1b[2m0\x1b[0m") == 2
 
 
 def test_a_large_table_is_cut_and_says_so(tmp_path):

@@ -729,15 +729,19 @@ EDGES = {
 }  # fmt: skip
 
 
+def oracle_and_kernel(means, costs, biases, family, direction, tolerance):
+    """The oracle's result, checked on a grid, and what the kernel says alone: cost and lower bound."""
+    instance = Instance(means, costs, biases, family, direction=direction)
+    found, model = oracle(instance, tolerance), instance.problem.model(tolerance)
+    assert found.cost_complexity == pytest.approx(grid_bound(Duel(instance, tolerance, found.best)), rel=1e-6)
+    means = instance.problem.sign * instance.means
+    return found, *allocation.allocate(model, means, found.best, allocation.make_work(model))
+
+
 @pytest.mark.parametrize("which", EDGES)
 def test_the_kernel_knows_the_edges_of_the_range(which):
     """Strategies call `allocate` alone: its cost is C* and its bound too, without help from the slower method."""
-    means, costs, biases, family, direction, tolerance = EDGES[which]
-    instance = Instance(means, costs, biases, family, direction=direction)
-    found, model = oracle(instance, tolerance), instance.problem.model(tolerance)
-    work, means = allocation.make_work(model), instance.problem.sign * instance.means
-    cost, lower = allocation.allocate(model, means, found.best, work)
-    assert found.cost_complexity == pytest.approx(grid_bound(Duel(instance, tolerance, found.best)), rel=1e-6)
+    found, cost, lower = oracle_and_kernel(*EDGES[which])
     assert cost == pytest.approx(found.cost_complexity, rel=SAME)
     assert lower == pytest.approx(found.cost_complexity, rel=SAME)
 
@@ -755,14 +759,8 @@ IDLE_RIVALS = {
 @pytest.mark.parametrize("which", IDLE_RIVALS)
 def test_where_a_rival_can_need_nothing_the_slower_method_takes_over(which):
     """The kernel's bounds hold all the same."""
-    means, costs, biases, family, direction, tolerance = IDLE_RIVALS[which]
-    instance = Instance(means, costs, biases, family, direction=direction)
-    found, model = oracle(instance, tolerance), instance.problem.model(tolerance)
-    cost, lower = allocation.allocate(
-        model, instance.problem.sign * instance.means, found.best, allocation.make_work(model)
-    )
+    found, cost, lower = oracle_and_kernel(*IDLE_RIVALS[which])
     assert found.gap <= 1e-9
-    assert found.cost_complexity == pytest.approx(grid_bound(Duel(instance, tolerance, found.best)), rel=1e-6)
     assert lower * (1 - SAME) <= found.cost_complexity <= cost * (1 + SAME)
 
 

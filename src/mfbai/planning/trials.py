@@ -119,9 +119,7 @@ class Trials:
         with ThreadPoolExecutor(cores()) as pool:
             try:
                 done = list(pool.map(one, range(first)))
-                if (
-                    sum(steps for *_, steps in done) * RUNS <= limit * first**2
-                ):  # the time for `first` slow ones is enough
+                if sum(steps for *_, steps in done) * RUNS <= limit * first**2:  # in the time of `first` slow ones
                     done += pool.map(one, range(first, RUNS))
                 else:
                     self.advance(RUNS - first)
