@@ -17,11 +17,13 @@ LAYERS = [
     ["problem"],
     ["guess"],
     ["spec", "instances", "kernels"],
-    ["information", "stopping", "strategies", "cutting"],
+    ["information", "stopping", "cutting"],
     ["complexity", "literature"],
-    ["simulation", "paper"],
+    ["strategies"],
+    ["simulation"],
     ["planning"],
     ["report"],
+    ["paper"],
     ["testing", "cli", "__main__"],
 ]
 LAYER_OF = {name: level for level, names in enumerate(LAYERS) for name in names}

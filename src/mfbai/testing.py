@@ -26,10 +26,12 @@ from mfbai.problem import Instance, Model
 from mfbai.simulation import loop
 from mfbai.simulation.setup import arrays_of
 from mfbai.spec import check_instance
-from mfbai.stopping import stylised
+from mfbai.stopping import own, stylised
 from mfbai.strategies import Strategy, ask
 
 STEPS = 400
+DELTAS = (0.1, 1e-9)
+LONGEST = 20_000  # evaluations within which an answer is waited for
 
 
 class Journal(NamedTuple):
@@ -55,6 +57,8 @@ def check_strategy(strategy: Strategy, instance: Instance | str = "paper-4x5", s
     check_ask_is_pure(strategy, instance)
     check_pending_spreads(strategy, instance)
     check_replay(strategy, instance, steps)
+    if strategy.own_rule:
+        check_answer(strategy, instance)
     check_one_compilation(strategy, instance)
     check_without_jit(strategy, instance, steps)
 
@@ -97,6 +101,19 @@ def check_replay(strategy: Strategy, instance: Instance, steps: int) -> None:
     assert _digest(looped) == _digest(single), f"{strategy.name}: the compiled loop ends in another state"
 
 
+def check_answer(strategy: Strategy, instance: Instance) -> None:
+    """A strategy with a rule of its own has no answer at first, and one that it does not take back."""
+    model, records = _fresh(strategy, instance)
+    answer = records.state.answer
+    assert answer.shape == (1,), f"{strategy.name}: state.answer has the shape {answer.shape}, not (1,)"
+    assert answer[0] == -1, f"{strategy.name}: the answer is {answer[0]} before any evaluation, not -1"
+    journal = _stepwise(strategy, instance, LONGEST, records)
+    if records.outcome.levels[0] == 1:
+        found = int(answer[0])
+        loop.replay(model, *records, *(part[:STEPS] for part in journal))  # a live study may go on
+        assert answer[0] == found, f"{strategy.name}: its answer changed from {found} to {answer[0]}"
+
+
 def check_one_compilation(strategy: Strategy, instance: Instance) -> None:
     """Instances of other sizes run on the code compiled for the first."""
     counts = set()
@@ -124,10 +141,12 @@ def check_without_jit(strategy: Strategy, instance: Instance, steps: int) -> Non
 
 def _fresh(strategy: Strategy, instance: Instance) -> tuple[Model, Records]:
     model = instance.problem.model()
+    state = strategy.make(instance, DELTAS[-1])
+    if strategy.own_rule:
+        return model, Records(make_stats(instance.shape), state, own.State(state.answer), loop.make_outcome(1))
     fidelities = 1 if strategy.top_only else instance.problem.n_fidelities
-    rule = stylised.init(model, np.array([0.1, 1e-9]), fidelities)
-    state = strategy.init(model, **strategy.options)
-    return model, Records(make_stats(instance.shape), state, rule, loop.make_outcome(2))
+    rule = stylised.init(model, np.array(DELTAS), fidelities)
+    return model, Records(make_stats(instance.shape), state, rule, loop.make_outcome(len(DELTAS)))
 
 
 def _truth(instance: Instance) -> NDArray[np.float64]:

@@ -51,7 +51,7 @@ def demo(seed: Annotated[int, typer.Option(help="Another seed, another run.")] =
 def start(strategy: str, seed: int) -> Run:
     from mfbai.simulation.setup import Run, prepare
 
-    run = Run(prepare(INSTANCE, strategy, "stylised", [DELTA], {}, {"seed": seed}))
+    run = Run(prepare(INSTANCE, strategy, "stylised", [DELTA], {}, {"seed": seed})[0])
     run.restart(seed, 0)
     return run
 

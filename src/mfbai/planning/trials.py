@@ -133,7 +133,7 @@ class Trials:
 def _setup(problem: Problem, means: Array, rule: Rule, delta: float, tolerance: float) -> Setup:
     model, strategy = problem.model(tolerance), STRATEGIES[STRATEGY]
 
-    def make_rule() -> object:
+    def make_rule(state: object) -> object:
         return rule.init(model, np.array([delta]), problem.n_fidelities, **rule.options)
 
     return Setup(

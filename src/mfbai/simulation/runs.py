@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from mfbai.problem import Instance
 from mfbai.simulation.engine import for_each_run, warm_up
 from mfbai.simulation.setup import CHUNK, Run, prepare
+from mfbai.strategies import STRATEGIES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FOREVER = np.iinfo(np.int64).max
+OWN = "own"  # the name of the rule of strategies that decide by themselves
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +143,10 @@ def simulate(
     """Run a strategy many times on an instance (or the name or file of one) and report what it cost.
 
     Several deltas are served by one trajectory: sampling does not depend on delta, and the run goes on until the
-    smallest is decided. `options` are settings of the strategy or the rule, such as {"rate": 0.1}. Results depend on
-    the seed alone, not on the number of worker threads (one per core by default). Ctrl-C returns what is done.
+    smallest is decided. Strategies that stop by a rule of their own ("iise", "lucb", ...) make one for each delta, and
+    `stopping` is not for them. `options` are settings of the strategy or the rule, such as {"rate": 0.1}. Results
+    depend on the seed alone, not on the number of worker threads (one per core by default). Ctrl-C returns what is
+    done.
 
     >>> from mfbai import simulate
     >>> found = simulate("paper-4x5", "mf-grad", delta=[0.1, 0.001], runs=100, seed=1)
@@ -150,27 +154,32 @@ def simulate(
     ((100, 2), True)
     """
     counts = {"runs": runs, "seed": seed, "max_steps": max_steps, "workers": workers}
-    setup = prepare(instance, strategy, stopping, delta, options or {}, counts)
-    warm_up(setup)
+    setups = prepare(instance, strategy, stopping, delta, options or {}, counts)
+    warm_up(setups[0])
     begun = time.perf_counter()
-    shape = (runs, setup.levels)
+    shape = (runs, sum(setup.levels for setup in setups))
     costs, steps = np.zeros(shape), np.zeros(shape, dtype=np.int64)
     answers = np.full(shape, -1, dtype=np.int64)
-    pulls = np.zeros((runs, *setup.instance.shape), dtype=np.int64)
+    pulls = np.zeros((runs, *setups[0].instance.shape), dtype=np.int64)
     until = FOREVER if max_steps is None else int(max_steps)
+    done = np.ones(runs, dtype=np.bool_)
 
-    def one(run: Run, number: int, cancelled: Event) -> bool:
-        while not run.decided and run.stats.steps[0] < until:
-            if cancelled.is_set():
-                return False
-            run.advance(min(until, int(run.stats.steps[0]) + CHUNK))
-        level = run.outcome.levels[0]
-        costs[number], steps[number], answers[number] = run.outcome.cost, run.outcome.steps, run.outcome.answer
-        costs[number, level:], steps[number, level:] = run.stats.spent[0], run.stats.steps[0]
-        pulls[number] = run.stats.count
-        return True
+    for n, setup in enumerate(setups):
+        of_setup = slice(n, n + setup.levels)
 
-    done = for_each_run(setup, seed, one, int(runs), workers)
+        def one(run: Run, number: int, cancelled: Event, levels: slice = of_setup) -> bool:
+            while not run.decided and run.stats.steps[0] < until:
+                if cancelled.is_set():
+                    return False
+                run.advance(min(until, int(run.stats.steps[0]) + CHUNK))
+            cost, step, answer = costs[number, levels], steps[number, levels], answers[number, levels]
+            cost[:], step[:], answer[:] = run.outcome.cost, run.outcome.steps, run.outcome.answer
+            undecided = run.outcome.levels[0]
+            cost[undecided:], step[undecided:] = run.stats.spent[0], run.stats.steps[0]
+            pulls[number] = run.stats.count
+            return True
+
+        done &= for_each_run(setup, seed, one, int(runs), workers)
 
     level = np.argsort(np.argsort(-np.asarray(delta, dtype=np.float64), kind="stable")) if np.ndim(delta) else 0
 
@@ -179,9 +188,9 @@ def simulate(
         return np.asarray(array[done][:, level])
 
     return Runs(
-        instance=setup.instance,
+        instance=setups[0].instance,
         strategy=strategy,
-        stopping=stopping,
+        stopping=OWN if STRATEGIES[strategy].own_rule else stopping,
         delta=float(delta) if np.ndim(delta) == 0 else tuple(map(float, delta)),  # type: ignore[arg-type]
         seed=int(seed),
         costs=pick(costs),

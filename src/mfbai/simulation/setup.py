@@ -15,7 +15,7 @@ from mfbai.kernels.stats import make_stats
 from mfbai.problem import Instance, Model
 from mfbai.simulation.loop import advance, make_outcome
 from mfbai.spec import check_instance
-from mfbai.stopping import RULES, never
+from mfbai.stopping import RULES, glr, own
 from mfbai.strategies import STRATEGIES
 
 STAND_IN = "paper-5x2"  # an instance to check other arguments with, if the one that is given is at fault
@@ -32,7 +32,7 @@ class Setup:
     truth: NDArray[np.float64]  # (K, M) the means, reflected if the problem minimises
     levels: int
     make_state: Callable[[], Any]
-    make_rule: Callable[[], Any]
+    make_rule: Callable[[Any], Any]  # given the state
 
 
 class Run:
@@ -43,7 +43,7 @@ class Run:
         self.setup = setup
         self.stats = make_stats(shape)
         self.state = setup.make_state()
-        self.rule = setup.make_rule()
+        self.rule = setup.make_rule(self.state)
         self.outcome = make_outcome(setup.levels)
         self.pending = np.zeros(shape, dtype=np.int64)  # stays zero: a simulated evaluation returns at once
         self.rng = np.random.default_rng(0)
@@ -82,13 +82,16 @@ def prepare(
     integers: Mapping[str, Any],
     *,
     endless: bool = False,
-) -> Setup:
-    """Check everything, report all faults at once, and set the experiment up. Its levels are the deltas, largest first.
+) -> list[Setup]:
+    """Check everything, report all faults at once, and set the experiment up.
 
-    `integers` are arguments, by name, that must be whole numbers. An `endless` experiment has no stopping rule.
+    One trajectory serves all deltas, its levels, largest first; unless the strategy's sampling depends on delta: then
+    each delta has one of its own. `integers` are arguments, by name, that must be whole numbers. An `endless`
+    experiment has no stopping rule.
     """
     faults = Faults()
-    found = setup = None
+    found = None
+    setups: list[Setup] = []
     with faults.absorb():
         found = check_instance(instance)
     check_choice(faults, "strategy", strategy, STRATEGIES)
@@ -100,10 +103,11 @@ def prepare(
         levels = _levels(deltas)
     if strategy in STRATEGIES and (endless or stopping in RULES):
         with faults.absorb():  # options are checked even where other things are at fault
-            setup = _assemble(found or check_instance(STAND_IN), strategy, stopping, levels, options)
+            parts = np.split(levels, len(levels)) if "delta" in STRATEGIES[strategy].needs else [levels]
+            for part in parts:
+                setups.append(_assemble(found or check_instance(STAND_IN), strategy, stopping, part, options))
     faults.raise_if_any("call")
-    assert setup is not None
-    return setup
+    return setups
 
 
 def _levels(deltas: Any) -> NDArray[np.float64]:
@@ -127,24 +131,28 @@ def _assemble(
     instance: Instance, strategy: str, stopping: str | None, deltas: NDArray[np.float64], options: Any
 ) -> Setup:
     plan = STRATEGIES[strategy]
-    rule = RULES[stopping] if stopping is not None else None
+    rule = RULES[stopping] if stopping is not None and not plan.own_rule else None
     model = instance.problem.model()
     fidelities = 1 if plan.top_only else instance.problem.n_fidelities
     faults = Faults()
     given = _check_options(faults, options, [*plan.options, *(rule.options if rule else ())])
 
     def make_state() -> Any:
-        return plan.init(model, **{name: given.get(name, default) for name, default in plan.options.items()})
+        return plan.make(instance, float(deltas[0]), given)
 
-    def make_rule() -> Any:
+    def make_rule(state: Any) -> Any:
+        if plan.own_rule:
+            return own.never() if stopping is None else own.State(state.answer)
         if rule is None:
-            return never.init()
+            return glr.never(model)
         settings = {name: given.get(name, default) for name, default in rule.options.items()}
         return rule.init(model, deltas, fidelities, **settings)
 
-    for make in (make_state, make_rule):
+    with faults.absorb():
+        make_state()
+    if not plan.own_rule:
         with faults.absorb():
-            make()
+            make_rule(None)
     faults.raise_if_any("options")
     truth = instance.problem.sign * instance.means
     return Setup(instance, strategy, model, truth, len(deltas), make_state, make_rule)

@@ -52,8 +52,11 @@ def trace(
     points: int = 100,
     workers: int | None = None,
     options: Mapping[str, float] | None = None,
+    delta: float = 0.01,
 ) -> Trace:
     """Run a strategy for a fixed number of steps and record its cost shares at about `points` log-spaced times.
+
+    `delta` matters only to strategies whose sampling depends on it, such as "iise".
 
     >>> from mfbai import trace
     >>> found = trace("paper-5x2", "mf-grad", steps=1000, runs=10)
@@ -61,7 +64,7 @@ def trace(
     (10, 1000)
     """
     counts = {"steps": steps, "runs": runs, "seed": seed, "points": points, "workers": workers}
-    setup = prepare(instance, strategy, None, 0.5, options or {}, counts, endless=True)
+    [setup] = prepare(instance, strategy, None, float(delta), options or {}, counts, endless=True)
     warm_up(setup)
     first = min(setup.truth.size, int(steps))
     times = np.unique(np.geomspace(steps, first, points).round().astype(np.int64))

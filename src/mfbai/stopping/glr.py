@@ -60,6 +60,11 @@ def init(model, base, scale, offset, first) -> State:
     )
 
 
+def never(model) -> State:
+    """A rule that does not stop, in the same compiled code."""
+    return init(model, base=np.zeros(1), scale=0.0, offset=1.0, first=np.iinfo(np.int64).max)
+
+
 @kernel
 def part(model, stats, arm, fidelity, x):
     """What a cell contributes to its arm's profile at x."""

@@ -1,13 +1,12 @@
 """GRAD: MF-GRAD on the top fidelity alone, as if the others did not exist (Menard 2019)."""
 
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.stats import Stats, make_stats, record
 from mfbai.problem import Model
 from mfbai.strategies import mf_grad
+from mfbai.strategies.pieces import top_fidelity
 from mfbai.strategies.shape import Strategy, ask, tell
 
 
@@ -20,19 +19,6 @@ class State(NamedTuple):
 def init(model, rate, clip):
     top = top_fidelity(model)
     return State(top, make_stats(top.cost.shape), mf_grad.init(top, rate, clip))
-
-
-def top_fidelity(model: Model) -> Model:
-    """The same problem with its last fidelity only."""
-
-    def last(array):
-        return np.ascontiguousarray(array[:, -1:])
-
-    parts: list[Any] = [last(part) if isinstance(part, np.ndarray) else part for part in model.law]
-    law = type(model.law)(*parts)
-    return model._replace(
-        cost=last(model.cost), bias_low=last(model.bias_low), bias_high=last(model.bias_high), law=law
-    )
 
 
 @kernel

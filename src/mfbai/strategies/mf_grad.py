@@ -24,6 +24,7 @@ from mfbai.kernels.follow import all_grew, anything_changed, arm_grew, follow, m
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.softmax import exp_into
 from mfbai.kernels.transport import Work, divergence_at, make_work
+from mfbai.strategies.pieces import every_cell_seen
 from mfbai.strategies.shape import Strategy, ask, tell
 
 CLIP = 100.0  # G: any positive constant serves the theory; it should not bite in practice
@@ -117,14 +118,6 @@ def mf_grad_tell(model, stats, state, arm, fidelity, x):
     target, weight = state.target.flat, state.weight.flat
     for c in range(stats.count.size):
         target[c] += scale * weight[c]
-
-
-@kernel
-def every_cell_seen(stats):
-    for c in range(stats.count.size):
-        if stats.count.flat[c] == 0.0:
-            return False
-    return True
 
 
 @kernel

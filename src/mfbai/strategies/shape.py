@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mfbai.kernels.jit import generic
+from mfbai.problem import Instance
 
 
 @generic(2)
@@ -29,6 +30,14 @@ class Strategy:
 
     name: str
     summary: str
-    init: Callable[..., Any]  # init(model, **options) -> State
+    init: Callable[..., Any]  # init(model, **needs, **options) -> State
     options: Mapping[str, Any] = field(default_factory=dict)  # name -> default, passed to init
     top_only: bool = False  # whether it evaluates at the top fidelity alone
+    own_rule: bool = False  # whether `tell` also decides when to stop, and puts the arm into `state.answer` (1,)
+    needs: tuple[str, ...] = ()  # what else init takes: "delta", if sampling depends on it; "instance", the truth
+
+    def make(self, instance: Instance, delta: float, options: Mapping[str, Any] | None = None) -> Any:
+        """The first state of a run; options that are not given have their defaults."""
+        about = {"delta": delta, "instance": instance}
+        settings = {name: (options or {}).get(name, default) for name, default in self.options.items()}
+        return self.init(instance.problem.model(), **{name: about[name] for name in self.needs}, **settings)
