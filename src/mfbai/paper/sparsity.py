@@ -11,12 +11,13 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 from itertools import product
-from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mfbai.complexity import Oracle, oracle
 from mfbai.instances import random_instance
+from mfbai.paper.intervals import share
 from mfbai.problem import Instance
 
 SHAPES = ((2, 2), (2, 5), (3, 2), (3, 5), (4, 5), (6, 5), (10, 5), (20, 5))
@@ -54,10 +55,9 @@ class Count:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % confidence interval of the share."""
-        n, p, z2 = self.instances, self.share, 1.96**2
-        middle, half = p + z2 / (2 * n), sqrt(z2) * sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-        return max((middle - half) / (1 + z2 / n), 0.0), min((middle + half) / (1 + z2 / n), 1.0)
+        """The 95 % confidence interval of the share."""
+        found = share(len(self.dense), self.instances)
+        return found.low, found.high
 
 
 def count(arms: int, fidelities: int, instances: int = 500, examples: int = 2, gap: float = 0.01) -> Count:
@@ -89,18 +89,21 @@ def prove(instance: Instance, seed: int = -1) -> Example:
     return Example(seed, oracle(instance).cost_complexity, min(_sparse_costs(instance)))
 
 
+def confined(instance: Instance, allowed: NDArray[np.bool_]) -> Oracle:
+    """The best allocation to the (K, M) allowed cells: the others are too dear to be used, unless these alone never
+    tell which arm is best. Its cost, over 1 + gap, is a lower bound for all such allocations."""
+    problem = instance.problem
+    prices = np.where(allowed, problem.costs, FORBIDDEN * problem.costs)
+    biases = (problem.bias_low, problem.bias_high)
+    return oracle(Instance(instance.means, prices, biases, problem.family, direction=problem.direction))
+
+
 def _sparse_costs(instance: Instance) -> list[float]:
     """A lower bound on the cost of the allocations of each support."""
     K, M = instance.shape
-    problem, costs = instance.problem, []
-    for support in product(range(M), repeat=K):
-        prices = problem.costs * FORBIDDEN
-        prices[np.arange(K), support] = problem.costs[np.arange(K), support]
-        biases = (problem.bias_low, problem.bias_high)
-        limited = Instance(instance.means, prices, biases, problem.family, direction=problem.direction)
-        found = oracle(limited)
-        costs.append(found.cost_complexity / (1 + found.gap))
-    return costs
+    supports = (np.eye(M, dtype=bool)[list(support)] for support in product(range(M), repeat=K))
+    found = (confined(instance, support) for support in supports)
+    return [one.cost_complexity / (1 + one.gap) for one in found]
 
 
 def _draw(arms: int, fidelities: int, seed: int, gap: float) -> Instance:

@@ -96,14 +96,10 @@ class Runs:
             for level, delta in enumerate(np.atleast_1d(self.delta).tolist())
         ]
 
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas DataFrame with a row for each run and delta."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("to_frame needs pandas: pip install 'mfbai[frame]'") from None
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """A table by its columns, with a row for each run and delta."""
         deltas = np.atleast_1d(self.delta)
-        columns = {
+        return {
             "run": np.repeat(np.arange(len(self)), len(deltas)),
             "delta": np.tile(deltas, len(self)),
             "cost": self.costs.ravel(),
@@ -112,7 +108,14 @@ class Runs:
             "stopped": self.stopped.ravel(),
             "correct": (self.answers == self.instance.best).ravel(),
         }
-        return pd.DataFrame(columns)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The columns as a pandas DataFrame."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("to_frame needs pandas: pip install 'mfbai[frame]'") from None
+        return pd.DataFrame(self.columns())
 
     def to_json(self) -> str:
         """The summaries and every run, as JSON."""

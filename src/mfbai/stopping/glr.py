@@ -68,6 +68,8 @@ def never(model) -> State:
 @kernel
 def part(model, stats, arm, fidelity, x):
     """What a cell contributes to its arm's profile at x."""
+    if stats.count[arm, fidelity] == 0.0:
+        return 0.0  # its mean is none, and may be infinitely far from x
     mean = stats.mean[arm, fidelity]
     move = shift(model, mean, arm, fidelity, x)
     return stats.count[arm, fidelity] * divergence(model.law, arm, fidelity, mean, move)

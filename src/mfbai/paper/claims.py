@@ -1,0 +1,52 @@
+"""What the paper says, what was measured, and a verdict that is computed from the numbers.
+
+A statement is about a quantity, of which we have an interval: that it is below or above some value, or near it. It is
+agreed with or disagreed with when the interval leaves no doubt, and undecided otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+from mfbai.paper.intervals import Interval
+
+AGREES, DISAGREES, UNDECIDED = "agrees", "disagrees", "undecided"
+ANSWERED = "answered"  # of a question that the paper leaves open
+
+
+@dataclass(frozen=True)
+class Claim:
+    text: str  # what the paper says
+    source: str  # where
+    measured: str
+    verdict: str
+
+
+def between(found: Interval, low: float = -inf, high: float = inf) -> str:
+    """The verdict on "the quantity is in [low, high]".
+
+    >>> [between(Interval(1.0, 0.5, 1.5), low) for low in (0.4, 0.9, 1.6)]
+    ['agrees', 'undecided', 'disagrees']
+    """
+    if low <= found.low and found.high <= high:
+        return AGREES
+    return DISAGREES if found.high < low or found.low > high else UNDECIDED
+
+
+def near(found: Interval, low: float, high: float) -> str:
+    """The verdict on "the quantity is about x", which [low, high] stands for.
+
+    It agrees if the estimate is in it, and disagrees if nothing of the interval is.
+
+    >>> [near(Interval(1.0, 0.5, 1.5), low, low + 1) for low in (0.9, 1.2, 1.6)]
+    ['agrees', 'undecided', 'disagrees']
+    """
+    if low <= found.estimate <= high:
+        return AGREES
+    return DISAGREES if found.high < low or found.low > high else UNDECIDED
+
+
+def together(verdicts: list[str]) -> str:
+    """Of a statement that says all of these."""
+    return DISAGREES if DISAGREES in verdicts else UNDECIDED if UNDECIDED in verdicts else AGREES

@@ -1,0 +1,160 @@
+"""What MF-GRAD, IISE and GRAD cost: eight distributions of 1000 runs (Section 5, appendix D.3 and D.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from math import log
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mfbai.complexity import oracle
+from mfbai.paper.claims import Claim, between, together
+from mfbai.paper.experiment import (
+    DELTAS,
+    SEED,
+    Columns,
+    Experiment,
+    Figure,
+    Results,
+    Scale,
+    Setting,
+    complete,
+    stacked,
+    where,
+)
+from mfbai.paper.intervals import Interval, mean, ratio, share
+from mfbai.report import style
+from mfbai.report.costs import Sample, draw_costs
+from mfbai.simulation import simulate
+
+GROUP = "costs"
+INSTANCES = ("paper-4x5", "paper-5x2", "paper-mu2", "paper-mu3")
+COMPARED = ("mf-grad", "iise", "grad")
+REAL = (*COMPARED, "mf-grad-const", "grad-const", "track-and-stop", "lucb", "uniform")
+ALL = (*REAL, "oracle")
+SOURCES = {"paper-4x5": "Section 5", "paper-5x2": "Section 5", "paper-mu2": "App. D.3", "paper-mu3": "App. D.3"}
+
+
+def experiments(setting: Setting) -> Iterator[Experiment]:
+    """One for each instance; both deltas, and all strategies, as other figures use them."""
+    for instance in INSTANCES:
+        about = {"instance": instance, "variance": setting.variance, "deltas": DELTAS, "strategies": ALL}
+        seconds = 10.0 * setting.variance / 0.01
+        yield Experiment(name(instance, setting), seconds, len(ALL), about, partial(compute, instance, setting))
+
+
+def name(instance: str, setting: Setting) -> str:
+    return setting.name(f"costs-{instance}")
+
+
+def compute(instance: str, setting: Setting, scale: Scale) -> Columns:
+    problem = setting.load(instance)
+
+    def run(strategy: str) -> Columns:
+        return complete(simulate(problem, strategy, DELTAS, scale.runs, SEED).columns(), scale.runs)
+
+    return stacked({strategy: run(strategy) for strategy in ALL}, "strategy")
+
+
+def figures(setting: Setting) -> Iterator[Figure]:
+    for delta in DELTAS:
+        for instance in INSTANCES:
+            source = SOURCES[instance] if delta == DELTAS[0] else "App. D.5"
+            caption = f"What the strategies cost on {instance} at delta = {delta:g} (the paper's {source})."
+            yield Figure(
+                setting.name(f"costs-{instance}-{delta:g}"),
+                GROUP,
+                (name(instance, setting),),
+                caption,
+                partial(draw, instance, COMPARED, delta, setting),
+            )
+
+
+def draw(
+    instance: str, strategies: Sequence[str], delta: float, setting: Setting, results: Results, files: Sequence[Path]
+) -> None:
+    table = where(results[name(instance, setting)], delta=delta)
+    samples = [Sample(s, where(table, strategy=s)["cost"], where(table, strategy=s)["stopped"]) for s in strategies]
+    bound = oracle(setting.load(instance)).cost_complexity * log(1 / (2.4 * delta))
+    with style.picture(files) as axes:
+        draw_costs(axes, samples, bound)
+        runs = len(samples[0].costs)
+        axes.set_title(f"{instance}, delta {delta:g}, variance {setting.variance:g}: {runs} runs")
+
+
+def costs_of(table: Columns, strategy: str, delta: float) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = where(table, strategy=strategy, delta=delta)["cost"]
+    return found
+
+
+def claims(results: Results, setting: Setting) -> Iterator[Claim]:
+    tables = {i: results[name(i, setting)] for i in INSTANCES if name(i, setting) in results}
+    for instance, table in tables.items():
+        for delta in DELTAS:
+            yield cheapest(instance, table, delta)
+    if "paper-5x2" in tables:
+        yield worst("paper-5x2", tables["paper-5x2"])
+    for instance, table in tables.items():
+        yield widens(instance, table)
+    if tables:
+        for delta in DELTAS:
+            yield correct(tables, delta)
+
+
+def cheapest(instance: str, table: Columns, delta: float) -> Claim:
+    source = SOURCES[instance] if delta == DELTAS[0] else "App. D.5"
+    base = costs_of(table, "mf-grad", delta)
+    found = {rival: ratio(costs_of(table, rival, delta), base) for rival in ("iise", "grad")}
+    return Claim(
+        f"MF-GRAD is the cheapest on {instance} at delta = {delta:g}",
+        source,
+        f"mean cost {amount(mean(base))}; " + ", ".join(f"{rival.upper()} {times(r)}" for rival, r in found.items()),
+        together([between(r, low=1.0) for r in found.values()]),
+    )
+
+
+def worst(instance: str, table: Columns) -> Claim:
+    iise = costs_of(table, "iise", DELTAS[0])
+    found = {rival: ratio(iise, costs_of(table, rival, DELTAS[0])) for rival in ("mf-grad", "grad")}
+    told = ", ".join(f"{times(r)} of {rival.upper()}" for rival, r in found.items())
+    verdict = together([between(r, low=1.0) for r in found.values()])
+    return Claim(f"IISE is the worst on {instance}", "Section 5", f"mean cost {amount(mean(iise))}: {told}", verdict)
+
+
+def widens(instance: str, table: Columns) -> Claim:
+    """By the difference of the mean costs, run by run: a strategy's two deltas are of the same run."""
+    verdicts, told = [], []
+    for rival in ("iise", "grad"):
+        gaps = [costs_of(table, rival, delta) - costs_of(table, "mf-grad", delta) for delta in DELTAS]
+        verdicts.append(between(mean(gaps[1] - gaps[0]), low=0.0))
+        factors = [ratio(costs_of(table, rival, d), costs_of(table, "mf-grad", d)).estimate for d in DELTAS]
+        change = " to ".join(f"{gap.mean():,.0f}" for gap in gaps)
+        told.append(f"{rival.upper()} from {change} more ({factors[0]:.1f}x to {factors[1]:.1f}x)")
+    text = f"On {instance} the gap widens from delta = {DELTAS[0]:g} to {DELTAS[1]:g}"
+    return Claim(text, "App. D.5", "; ".join(told), together(verdicts))
+
+
+def correct(tables: dict[str, Columns], delta: float) -> Claim:
+    """Of each strategy on each instance; the interval is of the one that erred most."""
+    rates: dict[str, Interval] = {}
+    for instance, table in tables.items():
+        for strategy in COMPARED:
+            runs = where(table, strategy=strategy, delta=delta)
+            wrong = int((runs["stopped"] & ~runs["correct"]).sum())
+            rates[f"{strategy} on {instance}"] = share(wrong, len(runs["cost"]))
+    most = max(rates, key=lambda key: rates[key])
+    rate = rates[most]
+    told = f"errors at most {100 * rate.estimate:.2g} % ({most}; up to {100 * rate.high:.2g} % at 95 %)"
+    verdict = "agrees" if rate.estimate <= delta else between(rate, high=delta)
+    return Claim(f"MF-GRAD, IISE and GRAD are delta-correct at {delta:g}", "App. D.1", told, verdict)
+
+
+def amount(found: Interval) -> str:
+    return f"{found.estimate:,.0f} ± {found.half:,.0f}"
+
+
+def times(found: Interval) -> str:
+    return f"{found.estimate:.2f}x ({found.low:.2f} to {found.high:.2f})"

@@ -1,0 +1,264 @@
+"""The whole empirical part of the paper: compute, draw, judge, report."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import mfbai
+from mfbai.errors import Faults, suggestion
+from mfbai.paper import appendix, beyond, constant, costs, shares, trap
+from mfbai.paper.claims import Claim
+from mfbai.paper.document import Block, Grid, Heading, Paragraph, Picture, markdown, page
+from mfbai.paper.experiment import (
+    PRINTED,
+    PUBLISHED,
+    SEED,
+    Columns,
+    Experiment,
+    Figure,
+    Results,
+    Scale,
+    Setting,
+    Sheet,
+    Table,
+)
+from mfbai.paper.store import Store, replace
+from mfbai.simulation.engine import told_to
+
+BOTH = (Setting(PUBLISHED), Setting(PRINTED))
+ENDINGS = ("png", "svg")
+DRAWING = 1.0  # seconds a figure or table takes, about
+HEADINGS = {
+    costs.GROUP: "What the strategies cost",
+    constant.GROUP: "A constant learning rate",
+    shares.GROUP: "How MF-GRAD spreads its cost",
+    beyond.GROUP: "Beyond the paper: all strategies",
+    trap.GROUP: "The trap of LUCBExplore",
+    appendix.GROUP: "The examples of the appendix",
+}
+TITLE = "Optimal Multi-Fidelity Best-Arm Identification, reproduced"
+Item = Figure | Sheet
+
+
+class Watch(Protocol):
+    """Is told how the work goes on."""
+
+    def begin(self, seconds: float) -> None:
+        """So many seconds of work are expected in all."""
+
+    def now(self, name: str) -> None:
+        """Work on this begins."""
+
+    def advance(self, seconds: float) -> None:
+        """So many of the expected seconds are over."""
+
+    def done(self, name: str, seconds: float | None) -> None:
+        """It is done and took so long; None if its numbers were there already."""
+
+
+class Silent(Watch):
+    """Nobody watches."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was made."""
+
+    claims: dict[Setting | None, list[Claim]]  # by the setting they were measured in; None: they have no variance
+    files: list[Path]
+    seconds: float  # of computing, in this run or in earlier ones
+
+    @property
+    def verdicts(self) -> Counter[str]:
+        return Counter(claim.verdict for claims in self.claims.values() for claim in claims)
+
+
+def items(setting: Setting) -> Iterator[Item]:
+    """The figures and tables that depend on the variance."""
+    yield from costs.figures(setting)
+    yield from constant.figures(setting)
+    yield from shares.figures(setting)
+    yield from beyond.sheets(setting)
+
+
+def other_items() -> Iterator[Item]:
+    yield from trap.figures()
+    yield from appendix.sheets()
+
+
+def chosen(wanted: Sequence[str]) -> list[str]:
+    """The names that are meant by names and groups; all, if none are given."""
+    everything = [(item.name, item.group) for item in (*items(Setting()), *other_items())]
+    known = [*HEADINGS, *(name for name, _ in everything)]
+    faults = Faults()
+    for name in wanted:
+        if name not in known:
+            faults.add("FIGURE", f"{name!r} is not known: {suggestion(name, known)}")
+    faults.raise_if_any("call")
+    return [name for name, group in everything if not wanted or name in wanted or group in wanted]
+
+
+def reproduce(
+    out: str | Path,
+    figures: Sequence[str] = (),
+    scale: Scale | None = None,
+    settings: Sequence[Setting] = BOTH,
+    watch: Watch | None = None,
+) -> Outcome:
+    """Compute what the figures need, unless it is in `out` already, draw them, and write the report.
+
+    `figures` are names or groups, all by default.
+    """
+    folder, scale, watch = Path(out), scale or Scale(), watch or Silent()
+    make = chosen(figures)
+    by_setting = {
+        setting: [item for item, base in zip(items(setting), items(Setting()), strict=True) if base.name in make]
+        for setting in settings
+    }
+    others = [item for item in other_items() if item.name in make]
+    wanted = [*(item for found in by_setting.values() for item in found), *others]
+    needed = {name for item in wanted for name in item.experiments}
+    experiments = [experiment for experiment in _experiments(settings) if experiment.name in needed]
+    watch.begin(sum(experiment.seconds for experiment in experiments) + DRAWING * len(wanted))
+    results, seconds = _compute(experiments, Store(folder / "data", scale), watch)
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    files, tables = [], {}
+    for item in wanted:
+        watch.now(item.name)
+        begun = time.perf_counter()
+        if isinstance(item, Figure):
+            pictures = [folder / "figures" / f"{item.name}.{ending}" for ending in ENDINGS]
+            item.draw(results, pictures)
+            files += pictures
+        else:
+            tables[item.name] = item.build(results, scale)
+            replace(folder / "data" / f"{item.name}.csv", _csv(tables[item.name]))
+        watch.advance(DRAWING)
+        watch.done(item.name, time.perf_counter() - begun)
+    claims: dict[Setting | None, list[Claim]] = {s: list(_claims(results, s, by_setting[s])) for s in settings}
+    claims[None] = [*trap.claims(results), *appendix.claims(tables)]
+    outcome = Outcome(claims, [*files, folder / "report.md", folder / "report.html"], seconds)
+    blocks = list(_report(outcome, by_setting, others, tables, scale))
+    replace(folder / "report.md", markdown(blocks))
+    replace(folder / "report.html", page(TITLE, blocks))
+    return outcome
+
+
+def _experiments(settings: Iterable[Setting]) -> Iterator[Experiment]:
+    for setting in settings:
+        yield from costs.experiments(setting)
+        yield from shares.experiments(setting)
+    yield from trap.experiments()
+
+
+def _compute(experiments: list[Experiment], store: Store, watch: Watch) -> tuple[dict[str, Columns], float]:
+    results, total = {}, 0.0
+    for experiment in experiments:
+        kept = store.load(experiment)
+        if kept is None:
+            watch.now(experiment.name)
+            begun = time.perf_counter()
+            with told_to(lambda part, e=experiment: watch.advance(part * e.seconds / e.parts)):  # type: ignore[misc]
+                table = experiment.compute(store.scale)
+            seconds = time.perf_counter() - begun
+            store.save(experiment, table, seconds)
+            watch.done(experiment.name, seconds)
+        else:
+            table, seconds = kept
+            watch.advance(experiment.seconds)
+            watch.done(experiment.name, None)
+        results[experiment.name] = table
+        total += seconds
+    return results, total
+
+
+def _claims(results: Results, setting: Setting, made: list[Item]) -> Iterator[Claim]:
+    """Of the parts that were asked for."""
+    groups = {item.group for item in made}
+    for part in (costs, constant, shares):
+        if part.GROUP in groups:
+            yield from part.claims(results, setting)
+
+
+def _report(
+    outcome: Outcome, by_setting: dict[Setting, list[Item]], others: list[Item], tables: dict[str, Table], scale: Scale
+) -> Iterator[Block]:
+    yield Heading(1, TITLE)
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in outcome.verdicts.most_common())
+    yield Paragraph(
+        f"Made by mfbai {mfbai.__version__} with seed {SEED}: {scale.runs:,} runs of each strategy for the cost "
+        f"figures, {scale.share_runs} for the shares, {scale.trap_runs} for the trap; {outcome.seconds:,.0f} seconds "
+        "of computing (the authors: less than a day on 100 processors). "
+        f"The paper's claims, judged at the end: {counts or 'none'}."
+    )
+    for setting, made in by_setting.items():
+        if made:
+            yield Heading(2, f"Variance {setting.variance:g}{ORIGINS.get(setting.variance, '')}")
+            if setting.variance == PRINTED and len(by_setting) > 1:
+                yield Paragraph(WHY_BOTH)
+            yield from _entries(made, tables, 3)
+    yield from _entries(others, tables, 2)
+    if outcome.verdicts:
+        yield Heading(2, "The paper's claims")
+        yield Paragraph(
+            "Verdicts are computed from the numbers above. Intervals are of 95 %. A claim agrees or disagrees when its "
+            'interval leaves no doubt, and is undecided otherwise; a claim of the kind "about x" agrees if the '
+            "estimate is as near to x as its wording or its printed digits allow."
+        )
+        yield _verdicts(outcome.claims)
+
+
+def _entries(made: list[Item], tables: dict[str, Table], level: int) -> Iterator[Block]:
+    group = ""
+    for item in made:
+        if item.group != group:
+            group = item.group
+            yield Heading(level, HEADINGS[group])
+        if isinstance(item, Figure):
+            yield Picture(f"figures/{item.name}", item.caption)
+        else:
+            table = tables[item.name]
+            yield Heading(level + 1, table.title)
+            yield Paragraph(table.text)
+            yield Grid(table.columns, table.rows)
+
+
+def _verdicts(claims: dict[Setting | None, list[Claim]]) -> Grid:
+    """A row for each claim; a pair of columns for each variance, the first of which serves claims that have none."""
+    settings = [setting for setting in claims if setting is not None]
+    found: dict[tuple[str, str], dict[Setting | None, Claim]] = {}
+    for setting, made in claims.items():
+        for claim in made:
+            found.setdefault((claim.text, claim.source), {})[setting] = claim
+    rows = []
+    for (text, source), by_setting in found.items():
+        cells: list[str] = []
+        for n, setting in enumerate(settings or [None]):
+            claim = by_setting.get(setting) or (by_setting.get(None) if n == 0 else None)
+            cells += [claim.measured, claim.verdict] if claim else ["", ""]
+        rows.append([text, source, *cells])
+    pairs = [f"measured, variance {s.variance:g}{ORIGINS.get(s.variance, '')}" if s else "measured" for s in settings]
+    return Grid(["claim", "where", *(head for pair in pairs or ["measured"] for head in (pair, "verdict"))], rows)
+
+
+def _csv(table: Table) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(table.rows)
+    return text.getvalue()
+
+
+ORIGINS = {PUBLISHED: ", which the published results come from", PRINTED: ", as the paper's text prints"}
+WHY_BOTH = (
+    "The paper's text says sigma^2 = 0.1, but its printed results come from a standard deviation of 0.1, a variance of "
+    "0.01: only then are MF-GRAD's shares on paper-5x2 at the printed distance from omega*. Here is everything at the "
+    "printed variance, too."
+)

@@ -1,0 +1,91 @@
+"""Numbers in files: a CSV for each experiment, and beside it what it was made with, so that work is not done twice."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import mfbai
+from mfbai.paper.experiment import SEED, Columns, Experiment, Scale, rows
+
+# What the numbers come from: with another version of it they are computed again.
+SOURCES = ("catalogue", "families.py", "instances.py", "kernels", "problem.py", "simulation", "stopping", "strategies")
+
+
+class Store:
+    """A folder of results."""
+
+    def __init__(self, folder: Path, scale: Scale) -> None:
+        self.folder, self.scale = folder, scale
+
+    def load(self, experiment: Experiment) -> tuple[Columns, float] | None:
+        """The numbers and the seconds they took; None if they are not there, or were made with something else."""
+        try:
+            about = json.loads((self.folder / f"{experiment.name}.json").read_text())
+            if about["made with"] != self._making(experiment):
+                return None
+            with (self.folder / f"{experiment.name}.csv").open(newline="") as file:
+                names, *lines = csv.reader(file)
+            if names != list(about["columns"]) or len(lines) != about["rows"]:
+                return None
+            columns = zip(names, zip(*lines, strict=True), strict=True)
+            return {name: _parsed(column, about["columns"][name]) for name, column in columns}, float(about["seconds"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def save(self, experiment: Experiment, table: Columns, seconds: float) -> None:
+        """The table first: without the other file it does not count, so nothing half-written is ever read."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        about = {
+            "made with": self._making(experiment),
+            "seconds": seconds,
+            "rows": rows(table),
+            "columns": {name: column.dtype.kind for name, column in table.items()},
+        }
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(table)
+        writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+        (self.folder / f"{experiment.name}.json").unlink(missing_ok=True)
+        replace(self.folder / f"{experiment.name}.csv", text.getvalue())
+        replace(self.folder / f"{experiment.name}.json", json.dumps(about, indent=2))
+
+    def _making(self, experiment: Experiment) -> dict[str, Any]:
+        making = {"experiment": experiment.about, "scale": asdict(self.scale), "seed": SEED, "code": sources_digest()}
+        found: dict[str, Any] = json.loads(json.dumps(making))  # as it will be read
+        return found
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file as a whole or not at all."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)
+
+
+@cache
+def sources_digest() -> str:
+    digest = hashlib.sha256(mfbai.__version__.encode())
+    for source in SOURCES:
+        path = Path(mfbai.__file__).parent / source
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.suffix in (".py", ".toml"):
+                digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _parsed(column: Sequence[str], kind: str) -> NDArray[Any]:
+    if kind == "b":
+        return np.array([text == "True" for text in column])
+    return np.array(column).astype({"i": np.int64, "f": np.float64, "U": np.str_}[kind])
