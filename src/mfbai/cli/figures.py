@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import floor, isfinite, log10
+from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
+
+from mfbai.text import digits
 
 if TYPE_CHECKING:
     from mfbai.planning.results import Spread
@@ -39,19 +41,6 @@ def scaled(value: Spread | None, factor: float) -> Spread | None:
     if value is None:
         return None
     return value._replace(median=factor * value.median, low=factor * value.low, high=factor * value.high)
-
-
-def digits(value: float, count: int = 3) -> str:
-    """So many significant ones, without exponents where that can be read.
-
-    >>> [digits(value) for value in (0.0, 0.01234, 12.0, 12.34, 1234.5, 1234567.0, 1.5e12)]
-    ['0', '0.0123', '12', '12.3', '1,230', '1,230,000', '1.5e+12']
-    """
-    if value == 0 or not 1e-4 <= abs(value) < 1e10:
-        return f"{value:.{count}g}"
-    places = count - 1 - floor(log10(abs(value)))
-    text = f"{round(value, places):,.{max(places, 0)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def percent(part: float) -> str:

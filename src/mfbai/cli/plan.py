@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from mfbai.cli.figures import CHANGE, COST, DASH, FACTOR, PERCENT, TIME, digits, figure, percent, scaled
+from mfbai.cli.figures import CHANGE, COST, DASH, FACTOR, PERCENT, TIME, figure, percent, scaled
 from mfbai.cli.output import JSON_OPTION, console, print_json
 from mfbai.cli.simulate import number
+from mfbai.text import digits
 
 if TYPE_CHECKING:
     from rich.table import Table

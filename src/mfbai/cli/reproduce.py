@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,10 +13,8 @@ import typer
 from mfbai.cli.output import JSON_OPTION, console, print_json
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from mfbai.paper.experiment import Scale, Setting
-    from mfbai.paper.reproduce import Outcome, Watch
+    from mfbai.paper.reproduce import Outcome
 
 
 def reproduce(
@@ -29,7 +25,9 @@ def reproduce(
     runs: Annotated[
         int | None, typer.Option(help="Runs of the cost figures (1000); shares take a tenth, the trap a hundredth.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs, and 10^6 evaluations in the trap.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A tenth of the runs, 10^6 evaluations in the trap, without `beyond`.")
+    ] = False,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where everything goes.")] = Path("reproduction"),
     variance: Annotated[
         float | None, typer.Option(help="Of the paper's instances; by default both that it may mean.")
@@ -44,13 +42,15 @@ def reproduce(
 
     Example: mfbai reproduce --quick --out quick
     """
+    from mfbai.cli.watch import watching
     from mfbai.paper import reproduce as paper
 
     scale, settings = check(figure or [], runs, quick, out, variance)
     begun = time.perf_counter()
     try:
         with watching(as_json) as watch:
-            outcome = paper.reproduce(out, figure or [], scale, settings, watch)
+            everything = [group for group in paper.HEADINGS if not (quick and group == "beyond")]
+            outcome = paper.reproduce(out, figure or everything, scale, settings, watch)
     except KeyboardInterrupt:
         typer.echo("interrupted: what is done is kept; the same command goes on from there", err=True)
         sys.exit(130)
@@ -74,7 +74,7 @@ def check(
         paper.chosen(figures)
     if runs is not None and runs < 2:
         faults.add("--runs", f"is {runs}: give 2 or more, as one run has no interval")
-    settings = paper.BOTH
+    settings: tuple[Setting, ...] = paper.BOTH
     if variance is not None:
         settings = (Setting(variance),)
         with faults.absorb():
@@ -89,77 +89,31 @@ def check(
     return (scale if runs is None else replace(scale, runs=runs)), settings
 
 
-class Lines:
-    """A line for each part that is done."""
-
-    def begin(self, seconds: float) -> None:
-        pass
-
-    def now(self, name: str) -> None:
-        pass
-
-    def advance(self, seconds: float) -> None:
-        pass
-
-    def done(self, name: str, seconds: float | None) -> None:
-        typer.echo(line(name, seconds), err=True)
-
-
-class Bar:
-    """The same above a bar with the time left."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.progress = progress
-        self.task = progress.add_task("", total=None)
-
-    def begin(self, seconds: float) -> None:
-        self.progress.update(self.task, total=seconds)
-
-    def now(self, name: str) -> None:
-        self.progress.update(self.task, description=name)
-
-    def advance(self, seconds: float) -> None:
-        self.progress.update(self.task, advance=seconds)
-
-    def done(self, name: str, seconds: float | None) -> None:
-        self.progress.console.print(line(name, seconds), markup=False, highlight=False)
-
-
-def line(name: str, seconds: float | None) -> str:
-    return f"{name}: there already" if seconds is None else f"{name}: {seconds:.1f} s"
-
-
-@contextmanager
-def watching(quiet: bool) -> Iterator[Watch | None]:
-    """A bar over all figures, if standard error is a terminal; else lines."""
-    if quiet or not sys.stderr.isatty():
-        yield None if quiet else Lines()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, TextColumn("left"), console=Console(stderr=True), transient=True) as progress:
-        yield Bar(progress)
-
-
 def print_claims(outcome: Outcome, out: Path, seconds: float) -> None:
+    """A line for each claim, with the verdict at each variance; what was measured is in the report."""
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("claim of the paper", "variance", "measured", "verdict"):
-        table.add_column(column)
+    table.add_column("claim of the paper")
+    settings = [setting for setting in outcome.claims if setting is not None]
+    for each in settings:
+        table.add_column(f"variance {each.variance:g}", no_wrap=True)
+    lines: dict[str, list[str]] = {}
     for setting, claims in outcome.claims.items():
         for claim in claims:
-            variance = f"{setting.variance:g}" if setting else ""
-            table.add_row(claim.text, variance, claim.measured, claim.verdict)
+            line = lines.setdefault(claim.text, [""] * len(settings))
+            line[settings.index(setting) if setting else 0] = claim.verdict
+    for text, verdicts in lines.items():
+        table.add_row(Text(text), *verdicts)
     screen = console()
-    if table.rows:
+    if lines:
         screen.print(table)
         screen.print()
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in outcome.verdicts.most_common())
-    screen.print(f"Claims: {counts or 'none'}. {len(outcome.files)} files in {seconds:.0f} s.", markup=False)
-    screen.print(f"The report is {out / 'report.html'}", markup=False, soft_wrap=True)
+    screen.print(
+        f"{len(outcome.files)} files in {seconds:.0f} s. Of the paper's claims, {outcome.tally}.", soft_wrap=True
+    )
+    typer.echo(f"The report is {out / 'report.html'}")
 
 
 def summary(outcome: Outcome, out: Path) -> dict[str, Any]:

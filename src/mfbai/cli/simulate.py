@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,6 +31,7 @@ def simulate(
         list[str],
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of the strategy or the rule, as rate=0.1."),
     ] = [],  # noqa: B006
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a picture of the costs.")] = None,
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Run strategies many times; report cost and errors.
@@ -37,7 +39,7 @@ def simulate(
     Example: mfbai simulate paper-4x5 --strategy mf-grad --strategy grad --delta 0.01 --runs 1000
     """
     loaded, deltas, options = check(
-        instance, strategy, stopping, delta, runs, seed, max_steps, variance, workers, settings
+        instance, strategy, stopping, delta, runs, seed, max_steps, variance, workers, settings, plot
     )
     from mfbai.simulation import simulate as run
 
@@ -49,19 +51,25 @@ def simulate(
             if len(done[-1]) < runs:
                 raise KeyboardInterrupt
     except KeyboardInterrupt:
-        show(loaded, done, as_json)
+        show(loaded, done, as_json, plot)
         finished = ", ".join(f"{len(found)} of {runs} runs of {found.strategy}" for found in done) or "nothing"
         typer.echo(f"interrupted: {finished} finished", err=True)
         sys.exit(130)
-    show(loaded, done, as_json)
+    show(loaded, done, as_json, plot)
 
 
-def show(instance: Instance, done: list[Runs], as_json: bool) -> None:
+def show(instance: Instance, done: list[Runs], as_json: bool, plot: Path | None) -> None:
     records = [record for found in done for record in found.records()]
     if as_json:
         print_json(records)
     elif records:
         print_table(instance, records)
+    if plot is not None and records:
+        from mfbai.report import plot_costs
+
+        plot_costs(done, plot)
+        if not as_json:
+            typer.echo(f"\nThe picture is in {plot}")
 
 
 def check(
@@ -75,6 +83,7 @@ def check(
     variance: float | None,
     workers: int | None,
     settings: list[str],
+    plot: Path | None,
 ) -> tuple[Instance, list[float], dict[str, float]]:
     """Everything that can be wrong with the call, told at once and before anything runs."""
     from mfbai.errors import Faults, suggestion
@@ -98,6 +107,10 @@ def check(
         wanted = {key: value for key, value in options.items() if key in known_options(name, stopping)}
         with faults.absorb():
             prepare(loaded or STAND_IN, name, stopping, risks or [0.5], wanted, integers)
+    if plot is not None:
+        from mfbai.report.style import check_file
+
+        check_file(faults, "--plot", plot)
     faults.raise_if_any("call")
     assert loaded is not None
     return loaded, risks, options

@@ -70,7 +70,7 @@ def second_notion(table: Table) -> Claim:
 
 def null_weights(table: Table) -> Claim:
     denied = {str(row[0]): int(row[4]) for row in table.rows if row[4]}
-    told = " and ".join(f"{count} cells that omega* of {name} uses" for name, count in denied.items())
+    told = " and ".join(f"{count} cell{'s' * (count > 1)} that omega* of {name} uses" for name, count in denied.items())
     return Claim(
         'Proposition "null-weights": cells that no optimal allocation uses',
         "App. B.4",

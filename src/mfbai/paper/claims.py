@@ -6,6 +6,8 @@ agreed with or disagreed with when the interval leaves no doubt, and undecided o
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
@@ -50,3 +52,13 @@ def near(found: Interval, low: float, high: float) -> str:
 def together(verdicts: list[str]) -> str:
     """Of a statement that says all of these."""
     return DISAGREES if DISAGREES in verdicts else UNDECIDED if UNDECIDED in verdicts else AGREES
+
+
+def tally(claims: Iterable[Claim]) -> str:
+    """
+    >>> tally([Claim("a", "", "", AGREES), Claim("b", "", "", UNDECIDED), Claim("c", "", "", AGREES)])
+    '2 agree, 0 disagree, 1 undecided'
+    """
+    counts = Counter(claim.verdict for claim in claims)
+    told = f"{counts[AGREES]} agree, {counts[DISAGREES]} disagree, {counts[UNDECIDED]} undecided"
+    return told + (f", {counts[ANSWERED]} open question answered" if counts[ANSWERED] else "")

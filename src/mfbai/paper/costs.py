@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from math import log
 from pathlib import Path
 
 import numpy as np
@@ -26,37 +25,40 @@ from mfbai.paper.experiment import (
     where,
 )
 from mfbai.paper.intervals import Interval, mean, ratio, share
-from mfbai.report import style
-from mfbai.report.costs import Sample, draw_costs
+from mfbai.report.costs import Panel, Sample, plot_panels
 from mfbai.simulation import simulate
 
 GROUP = "costs"
 INSTANCES = ("paper-4x5", "paper-5x2", "paper-mu2", "paper-mu3")
 COMPARED = ("mf-grad", "iise", "grad")
-REAL = (*COMPARED, "mf-grad-const", "grad-const", "track-and-stop", "lucb", "uniform")
-ALL = (*REAL, "oracle")
+STRATEGIES = (*COMPARED, "mf-grad-const")
 SOURCES = {"paper-4x5": "Section 5", "paper-5x2": "Section 5", "paper-mu2": "App. D.3", "paper-mu3": "App. D.3"}
 
 
 def experiments(setting: Setting) -> Iterator[Experiment]:
-    """One for each instance; both deltas, and all strategies, as other figures use them."""
+    """One for each instance, of both deltas; with MF-GRAD-CONST for `mfbai.paper.constant`."""
     for instance in INSTANCES:
-        about = {"instance": instance, "variance": setting.variance, "deltas": DELTAS, "strategies": ALL}
-        seconds = 10.0 * setting.variance / 0.01
-        yield Experiment(name(instance, setting), seconds, len(ALL), about, partial(compute, instance, setting))
+        yield experiment(name(instance, setting), instance, STRATEGIES, 200.0, setting)
 
 
 def name(instance: str, setting: Setting) -> str:
     return setting.name(f"costs-{instance}")
 
 
-def compute(instance: str, setting: Setting, scale: Scale) -> Columns:
+def experiment(name: str, instance: str, strategies: Sequence[str], pace: float, setting: Setting) -> Experiment:
+    """Takes `pace` seconds per unit of variance, in full."""
+    about = {"instance": instance, "variance": setting.variance, "deltas": DELTAS, "strategies": strategies}
+    work = partial(compute, instance, strategies, setting)
+    return Experiment(name, pace * setting.variance, len(strategies), about, work)
+
+
+def compute(instance: str, strategies: Sequence[str], setting: Setting, scale: Scale) -> Columns:
     problem = setting.load(instance)
 
     def run(strategy: str) -> Columns:
         return complete(simulate(problem, strategy, DELTAS, scale.runs, SEED).columns(), scale.runs)
 
-    return stacked({strategy: run(strategy) for strategy in ALL}, "strategy")
+    return stacked({strategy: run(strategy) for strategy in strategies}, "strategy")
 
 
 def figures(setting: Setting) -> Iterator[Figure]:
@@ -77,12 +79,19 @@ def draw(
     instance: str, strategies: Sequence[str], delta: float, setting: Setting, results: Results, files: Sequence[Path]
 ) -> None:
     table = where(results[name(instance, setting)], delta=delta)
-    samples = [Sample(s, where(table, strategy=s)["cost"], where(table, strategy=s)["stopped"]) for s in strategies]
-    bound = oracle(setting.load(instance)).cost_complexity * log(1 / (2.4 * delta))
-    with style.picture(files) as axes:
-        draw_costs(axes, samples, bound)
-        runs = len(samples[0].costs)
-        axes.set_title(f"{instance}, delta {delta:g}, variance {setting.variance:g}: {runs} runs")
+    bound = oracle(setting.load(instance)).lower_bound(delta)
+    draw_table(f"{instance}, variance {setting.variance:g}", delta, table, strategies, bound, files)
+
+
+def draw_table(
+    title: str, delta: float, table: Columns, strategies: Sequence[str], bound: float, files: Sequence[Path]
+) -> None:
+    samples = []
+    for strategy in strategies:
+        found = where(table, strategy=strategy)
+        samples.append(Sample(strategy, found["cost"], found["stopped"]))
+    runs = len(samples[0].costs)
+    plot_panels(title, [Panel(f"delta = {delta:g}, {runs:,} runs", samples, bound)], files)
 
 
 def costs_of(table: Columns, strategy: str, delta: float) -> NDArray[np.float64]:

@@ -25,18 +25,18 @@ Results = Mapping[str, Columns]  # by the experiment's name
 class Scale:
     """How much is run. The defaults are the paper's."""
 
-    runs: int = 1000  # of the cost figures; a tenth of it for the shares, a hundredth for the trap
+    runs: int = 1000  # of the cost figures; a tenth of it for the shares, a hundredth for the trap, but at least 10
     steps: int = 100_000  # over which shares are watched
     pulls: int = 10**8  # after which a run in the trap is given up
     instances: int = 500  # random ones, for the sparsity of each shape
 
     @property
     def share_runs(self) -> int:
-        return max(self.runs // 10, 2)
+        return max(self.runs // 10, 10)
 
     @property
     def trap_runs(self) -> int:
-        return max(self.runs // 100, 2)
+        return max(self.runs // 100, 10)
 
 
 QUICK = Scale(runs=100, pulls=10**6, instances=50)

@@ -22,9 +22,11 @@ class Interval(NamedTuple):
 
 
 def mean(sample: NDArray[np.float64]) -> Interval:
-    """Of the mean (normal approximation); one value alone tells nothing of its error."""
-    middle = float(np.mean(sample))
-    half = Z * float(np.std(sample, ddof=1)) / sqrt(len(sample)) if len(sample) > 1 else inf
+    """Of the mean, by Student's t; one value alone tells nothing of its error."""
+    from scipy.stats import t
+
+    middle, n = float(np.mean(sample)), len(sample)
+    half = t.ppf(0.975, n - 1) * float(np.std(sample, ddof=1)) / sqrt(n) if n > 1 else inf
     return Interval(middle, middle - half, middle + half)
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import mfbai
+from mfbai.complexity import oracle
 from mfbai.errors import Faults, suggestion
 from mfbai.paper import appendix, beyond, constant, costs, shares, trap
-from mfbai.paper.claims import Claim
+from mfbai.paper.claims import Claim, tally
 from mfbai.paper.document import Block, Grid, Heading, Paragraph, Picture, markdown, page
 from mfbai.paper.experiment import (
     PRINTED,
@@ -30,11 +29,11 @@ from mfbai.paper.experiment import (
     Table,
 )
 from mfbai.paper.store import Store, replace
-from mfbai.simulation.engine import told_to
+from mfbai.simulation.engine import compile_all, compiling, told_to
 
 BOTH = (Setting(PUBLISHED), Setting(PRINTED))
 ENDINGS = ("png", "svg")
-DRAWING = 1.0  # seconds a figure or table takes, about
+DRAWING = 0.5  # seconds a figure or table takes, about
 HEADINGS = {
     costs.GROUP: "What the strategies cost",
     constant.GROUP: "A constant learning rate",
@@ -47,8 +46,8 @@ TITLE = "Optimal Multi-Fidelity Best-Arm Identification, reproduced"
 Item = Figure | Sheet
 
 
-class Watch(Protocol):
-    """Is told how the work goes on."""
+class Watch:
+    """Is told how the work goes on. This one keeps quiet."""
 
     def begin(self, seconds: float) -> None:
         """So many seconds of work are expected in all."""
@@ -63,10 +62,6 @@ class Watch(Protocol):
         """It is done and took so long; None if its numbers were there already."""
 
 
-class Silent(Watch):
-    """Nobody watches."""
-
-
 @dataclass(frozen=True)
 class Outcome:
     """What was made."""
@@ -76,8 +71,9 @@ class Outcome:
     seconds: float  # of computing, in this run or in earlier ones
 
     @property
-    def verdicts(self) -> Counter[str]:
-        return Counter(claim.verdict for claims in self.claims.values() for claim in claims)
+    def tally(self) -> str:
+        """How many claims agree, and so on."""
+        return tally(claim for claims in self.claims.values() for claim in claims)
 
 
 def items(setting: Setting) -> Iterator[Item]:
@@ -116,7 +112,7 @@ def reproduce(
 
     `figures` are names or groups, all by default.
     """
-    folder, scale, watch = Path(out), scale or Scale(), watch or Silent()
+    folder, scale, watch = Path(out), scale or Scale(), watch or Watch()
     make = chosen(figures)
     by_setting = {
         setting: [item for item, base in zip(items(setting), items(Setting()), strict=True) if base.name in make]
@@ -127,6 +123,9 @@ def reproduce(
     needed = {name for item in wanted for name in item.experiments}
     experiments = [experiment for experiment in _experiments(settings) if experiment.name in needed]
     watch.begin(sum(experiment.seconds for experiment in experiments) + DRAWING * len(wanted))
+    if experiments:
+        watch.now("loading (compiled the first time)")
+        _compile()
     results, seconds = _compute(experiments, Store(folder / "data", scale), watch)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     files, tables = [], {}
@@ -155,7 +154,15 @@ def _experiments(settings: Iterable[Setting]) -> Iterator[Experiment]:
     for setting in settings:
         yield from costs.experiments(setting)
         yield from shares.experiments(setting)
+        yield from beyond.experiments(setting)
     yield from trap.experiments()
+
+
+def _compile() -> None:
+    """Compile, or load, what most experiments need, in two processes: the first time that takes long."""
+    with compiling("mf-grad", "grad"):
+        oracle(costs.INSTANCES[0])
+        compile_all("iise", "lucb")
 
 
 def _compute(experiments: list[Experiment], store: Store, watch: Watch) -> tuple[dict[str, Columns], float]:
@@ -191,12 +198,11 @@ def _report(
     outcome: Outcome, by_setting: dict[Setting, list[Item]], others: list[Item], tables: dict[str, Table], scale: Scale
 ) -> Iterator[Block]:
     yield Heading(1, TITLE)
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in outcome.verdicts.most_common())
     yield Paragraph(
         f"Made by mfbai {mfbai.__version__} with seed {SEED}: {scale.runs:,} runs of each strategy for the cost "
         f"figures, {scale.share_runs} for the shares, {scale.trap_runs} for the trap; {outcome.seconds:,.0f} seconds "
         "of computing (the authors: less than a day on 100 processors). "
-        f"The paper's claims, judged at the end: {counts or 'none'}."
+        f"The paper's claims, judged at the end: {outcome.tally}."
     )
     for setting, made in by_setting.items():
         if made:
@@ -205,7 +211,7 @@ def _report(
                 yield Paragraph(WHY_BOTH)
             yield from _entries(made, tables, 3)
     yield from _entries(others, tables, 2)
-    if outcome.verdicts:
+    if any(outcome.claims.values()):
         yield Heading(2, "The paper's claims")
         yield Paragraph(
             "Verdicts are computed from the numbers above. Intervals are of 95 %. A claim agrees or disagrees when its "
@@ -241,8 +247,8 @@ def _verdicts(claims: dict[Setting | None, list[Claim]]) -> Grid:
     for (text, source), by_setting in found.items():
         cells: list[str] = []
         for n, setting in enumerate(settings or [None]):
-            claim = by_setting.get(setting) or (by_setting.get(None) if n == 0 else None)
-            cells += [claim.measured, claim.verdict] if claim else ["", ""]
+            here = by_setting.get(setting) or (by_setting.get(None) if n == 0 else None)
+            cells += [here.measured, here.verdict] if here else ["", ""]
         rows.append([text, source, *cells])
     pairs = [f"measured, variance {s.variance:g}{ORIGINS.get(s.variance, '')}" if s else "measured" for s in settings]
     return Grid(["claim", "where", *(head for pair in pairs or ["measured"] for head in (pair, "verdict"))], rows)

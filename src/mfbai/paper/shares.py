@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from mfbai.complexity import oracle
 from mfbai.paper.claims import Claim, between, near
 from mfbai.paper.experiment import SEED, Columns, Experiment, Figure, Results, Scale, Setting, complete
-from mfbai.paper.intervals import Interval, Z, mean
-from mfbai.report import style
-from mfbai.report.shares import draw_shares
-from mfbai.simulation import trace
+from mfbai.paper.intervals import Interval, mean
+from mfbai.report.shares import plot_shares
+from mfbai.simulation import Trace, trace
 
 GROUP = "shares"
 INSTANCES = ("paper-4x5", "paper-5x2")
@@ -64,11 +63,8 @@ def figures(setting: Setting) -> Iterator[Figure]:
 def draw(instance: str, strategy: str, setting: Setting, results: Results, files: Sequence[Path]) -> None:
     problem = setting.load(instance)
     steps, shares = shares_of(results[name(instance, strategy, setting)], problem.shape)
-    half = Z * shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
-    fidelities = tuple(str(m + 1) for m in range(problem.shape[1]))
-    with style.picture(files) as axes:
-        draw_shares(axes, steps, shares.mean(axis=0), half, oracle(problem).weights, problem.arms, fidelities)
-        axes.set_title(f"{strategy} on {instance}, variance {setting.variance:g}: {len(shares)} runs")
+    found = Trace(problem, strategy, steps, shares)
+    plot_shares(found, oracle(problem).weights, files, f"{strategy} on {instance}, variance {setting.variance:g}")
 
 
 def claims(results: Results, setting: Setting) -> Iterator[Claim]:

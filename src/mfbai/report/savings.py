@@ -69,10 +69,5 @@ def name_everything(axes: Axes, plan: Plan, drawn: list[tuple[str, Artist]]) -> 
     title = axes.set_title(f"How much cheaper than “{top}” alone?")
     axes.set_xlabel("gap: how far the best arm is ahead of the second")
     axes.set_ylabel("times cheaper, at best")
-    names, artists = zip(*drawn, strict=True)
-    stand_ins = list(map(str, range(len(names))))  # a label that begins with "_" would be left out of the legend
-    legend = axes.legend(artists, stand_ins, loc="upper left", title=f"“{top}” together with", alignment="left")
-    for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_text(name)
-    for text in (title, legend.get_title(), *legend.get_texts()):
-        text.set_parse_math(False)  # a "$" in a name is no formula
+    style.legend(axes, drawn, loc="upper left", title=f"“{top}” together with", alignment="left")
+    title.set_parse_math(False)  # a "$" in a name is no formula

@@ -2,24 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import cycle, product
+from math import log10
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfbai.errors import Fault, Faults, InvalidInput
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 # Okabe and Ito's colours, which people of all kinds of colour vision can tell apart; black is for what matters most.
 BLACK, ORANGE, SKY, GREEN, BLUE, RED, PINK = "#000000", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7"
 COLOURS = (BLUE, ORANGE, GREEN, RED, SKY, PINK)
+BROWN = "#7a4a21"  # not theirs: much darker than the colours it could be taken for
 # Dashes, so that colour is never the only difference. They repeat after four, and colours after six: 12 looks.
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 FAINT = "#8a8a8a"
 TIMES = "\N{MULTIPLICATION SIGN}"
+
+
+class Look(NamedTuple):
+    """How a strategy is drawn, in every picture."""
+
+    colour: str
+    dashes: Any = DASHES[0]
+    hatch: str = ""
+
+
+STRATEGIES = {
+    "mf-grad": Look(BLUE),
+    "mf-grad-const": Look(SKY, DASHES[1]),
+    "grad": Look(RED),
+    "grad-const": Look(ORANGE, DASHES[1]),
+    "uniform": Look(FAINT, DASHES[2]),
+    "iise": Look(GREEN, DASHES[3]),
+    "lucb": Look(PINK),
+    "lucb-explore-a": Look(PINK, DASHES[1], "////"),
+    "lucb-explore-b": Look(PINK, DASHES[2], "...."),
+    "track-and-stop": Look(BROWN, DASHES[3]),
+    "oracle": Look(BLACK),
+}
 
 RC: dict[str, Any] = {
     "figure.figsize": (8.0, 5.0),
@@ -46,8 +75,11 @@ RC: dict[str, Any] = {
     "legend.edgecolor": "none",
     "legend.fontsize": 11,
     "svg.fonttype": "none",
+    "svg.hashsalt": "mfbai",  # or ids would be random
     "pdf.fonttype": 42,
+    "hatch.linewidth": 0.6,
 }
+UNDATED = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}  # the same picture is the same file
 
 
 def check_file(faults: Faults, field: str, path: Path) -> None:
@@ -61,7 +93,7 @@ def check_file(faults: Faults, field: str, path: Path) -> None:
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in known:
         told = f"{str(path)!r} {f'ends in {path.suffix!r}' if suffix else 'has no ending'}"
-        faults.add(field, f"{told}: name it as a picture, such as plan.png; known: {', '.join(known)}")
+        faults.add(field, f"{told}: name it as a picture, such as {path.stem or 'plan'}.png; known: {', '.join(known)}")
     if not path.parent.is_dir():
         faults.add(field, f"{str(path)!r} is in a folder that does not exist: make {str(path.parent)!r} first")
     elif path.is_dir():
@@ -69,10 +101,12 @@ def check_file(faults: Faults, field: str, path: Path) -> None:
 
 
 @contextmanager
-def picture(path: str | Path) -> Iterator[Axes]:
-    """Axes in our style, whose figure is saved to `path` at the end of the block."""
-    file, faults = Path(path), Faults()
-    check_file(faults, "path", file)
+def figure(paths: str | Path | Sequence[str | Path], size: tuple[float, float] | None = None) -> Iterator[Figure]:
+    """A figure in our style, saved at the end of the block to each of `paths`: one drawing, several formats."""
+    files = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    faults = Faults()
+    for file in files:
+        check_file(faults, "path", file)
     faults.raise_if_any("picture")
     import matplotlib
     from matplotlib.figure import Figure
@@ -80,22 +114,71 @@ def picture(path: str | Path) -> Iterator[Axes]:
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # the same picture on every machine, whatever its own settings
         matplotlib.rcParams.update(RC)  # type: ignore[arg-type]  # knows its keys one by one
-        figure = Figure()
-        yield figure.subplots()
-        try:
-            figure.savefig(file)
-        except OSError as error:
-            raise InvalidInput([Fault(str(file), f"cannot be written: {error.strerror}")]) from None
+        drawn = Figure(figsize=size)
+        yield drawn
+        for file in files:
+            try:
+                drawn.savefig(file, metadata=UNDATED.get(file.suffix.lower()))
+            except OSError as error:
+                raise InvalidInput([Fault(str(file), f"cannot be written: {error.strerror}")]) from None
 
 
-def plain_log_ticks(axis: Axis) -> None:
+@contextmanager
+def picture(paths: str | Path | Sequence[str | Path], size: tuple[float, float] | None = None) -> Iterator[Axes]:
+    """The same with one pair of axes."""
+    with figure(paths, size) as drawn:
+        yield drawn.subplots()
+
+
+def looks(strategies: Iterable[str]) -> list[Look]:
+    """The look of each strategy; those we do not know take the looks that are left, in turn.
+
+    >>> grad, yours, same = looks(["grad", "yours", "grad"])
+    >>> grad == same == STRATEGIES["grad"], yours in STRATEGIES.values()
+    (True, False)
+    """
+    hatched = zip(DASHES[1:], ("////", "....", "xxxx"), strict=True)
+    left = [Look(colour, *rest) for rest, colour in product(hatched, COLOURS)]
+    taken = {(look.colour, look.dashes) for look in STRATEGIES.values()}
+    spare = cycle(look for look in left if (look.colour, look.dashes) not in taken)
+    known = dict(STRATEGIES)
+    return [known.get(name) or known.setdefault(name, next(spare)) for name in strategies]
+
+
+def legend(axes: Axes, drawn: Iterable[tuple[str, Artist]], **options: Any) -> Legend:
+    """A legend that says of each artist what it is, whatever is in a name: "_" at its start, or "$"."""
+    names, artists = zip(*drawn, strict=True)
+    made = axes.legend(artists, list(map(str, range(len(names)))), **options)
+    for text, name in zip(made.get_texts(), names, strict=True):
+        text.set_text(name)
+    for text in (made.get_title(), *made.get_texts()):
+        text.set_parse_math(False)
+    return made
+
+
+def plain_log_ticks(axis: Axis, subs: Sequence[float] = (1.0, 2.0, 5.0), base: float = 10.0) -> None:
     """1, 2, 5, 10, ... in plain numbers, for an axis that is logarithmic."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_major_locator(LogLocator(base, subs))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
+
+
+def plain(value: float) -> str:
+    """
+    >>> plain(0.02), plain(5.0), plain(20000.0), plain(1e9)
+    ('0.02', '5', '20,000', '1e+09')
+    """
+    return f"{value:,.0f}" if 1000 <= value < 1e8 else f"{value:g}"
+
+
+def spaced_log_ticks(axis: Axis, low: float, high: float) -> None:
+    """The same, the fewer to a decade the more decades there are from low to high: they need room."""
+    decades = log10(high / low)
+    subs = (1.0, 2.0, 5.0) if decades < 2 else (1.0, 3.0) if decades < 3 else (1.0,)
+    plain_log_ticks(axis, subs, base=10.0 if decades < 5 else 100.0)
 
 
 def times_axis(axes: Axes, highest: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -13,7 +14,8 @@ from threading import Event, local
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.simulation.setup import Run, Setup
+from mfbai.kernels.jit import cache_folder
+from mfbai.simulation.setup import STAND_IN, Run, Setup, prepare
 
 # Who is told the share of each experiment that is done, instead of a bar for each: see `told_to`.
 _listener: ContextVar[Callable[[float], None] | None] = ContextVar("listener", default=None)
@@ -101,3 +103,23 @@ def told_to(listener: Callable[[float], None]) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextmanager
+def compiling(*strategies: str) -> Iterator[None]:
+    """Another process compiles these strategies during the block, for our cache on disk, and is done when it ends."""
+    if cache_folder() is None:
+        yield
+        return
+    code = f"from mfbai.simulation.engine import compile_all; compile_all{strategies!r}"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        try:
+            yield
+        except BaseException:
+            child.kill()
+            raise
+
+
+def compile_all(*strategies: str) -> None:
+    for strategy in strategies:
+        warm_up(prepare(STAND_IN, strategy, "stylised", 0.1, {}, {})[0])

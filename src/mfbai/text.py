@@ -1,0 +1,16 @@
+"""Numbers as people read them."""
+
+from math import floor, log10
+
+
+def digits(value: float, count: int = 3) -> str:
+    """So many significant ones, without exponents where that can be read.
+
+    >>> [digits(value) for value in (0.0, 0.01234, 12.0, 12.34, 1234.5, 1234567.0, 1.5e12)]
+    ['0', '0.0123', '12', '12.3', '1,230', '1,230,000', '1.5e+12']
+    """
+    if value == 0 or not 1e-4 <= abs(value) < 1e10:
+        return f"{value:.{count}g}"
+    places = count - 1 - floor(log10(abs(value)))
+    text = f"{round(value, places):,.{max(places, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
