@@ -160,9 +160,9 @@ def _experiments(settings: Iterable[Setting]) -> Iterator[Experiment]:
 
 def _compile() -> None:
     """Compile, or load, what most experiments need, in two processes: the first time that takes long."""
-    with compiling("mf-grad", "grad"):
+    with compiling("mf-grad"):
         oracle(costs.INSTANCES[0])
-        compile_all("iise", "lucb")
+        compile_all("iise", "lucb", "grad")
 
 
 def _compute(experiments: list[Experiment], store: Store, watch: Watch) -> tuple[dict[str, Columns], float]:

@@ -119,6 +119,7 @@ def figure(paths: str | Path | Sequence[str | Path], size: tuple[float, float] |
         for file in files:
             try:
                 drawn.savefig(file, metadata=UNDATED.get(file.suffix.lower()))
+                drawn.set_layout_engine("none")  # places are found once, for all formats
             except OSError as error:
                 raise InvalidInput([Fault(str(file), f"cannot be written: {error.strerror}")]) from None
 

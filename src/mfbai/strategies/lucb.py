@@ -132,8 +132,8 @@ def lucb_tell(model, stats, state, arm, fidelity, x):
     if state.answer[0] < 0 and lower(model, stats, state, leader, root) > second:
         state.answer[0] = leader
     state.length[0] = 0
-    plan(model, stats, state, leader, True)
-    plan(model, stats, state, rival, False)
+    for side in range(2):
+        plan(model, stats, state, leader if side == 0 else rival, side == 0)
     state.left[0] = state.length[0]
 
 
