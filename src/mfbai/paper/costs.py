@@ -80,18 +80,12 @@ def draw(
 ) -> None:
     table = where(results[name(instance, setting)], delta=delta)
     bound = oracle(setting.load(instance)).lower_bound(delta)
-    draw_table(f"{instance}, variance {setting.variance:g}", delta, table, strategies, bound, files)
-
-
-def draw_table(
-    title: str, delta: float, table: Columns, strategies: Sequence[str], bound: float, files: Sequence[Path]
-) -> None:
     samples = []
     for strategy in strategies:
         found = where(table, strategy=strategy)
         samples.append(Sample(strategy, found["cost"], found["stopped"]))
-    runs = len(samples[0].costs)
-    plot_panels(title, [Panel(f"delta = {delta:g}, {runs:,} runs", samples, bound)], files)
+    heading = f"delta = {delta:g}, {len(samples[0].costs):,} runs"
+    plot_panels(f"{instance}, variance {setting.variance:g}", [Panel(heading, samples, bound)], files)
 
 
 def costs_of(table: Columns, strategy: str, delta: float) -> NDArray[np.float64]:

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 
 from mfbai.complexity import oracle
-from mfbai.paper import costs
 from mfbai.paper.claims import AGREES, UNDECIDED, Claim, near
-from mfbai.paper.experiment import SEED, Columns, Experiment, Figure, Results, Scale, complete, stacked
+from mfbai.paper.experiment import SEED, Columns, Experiment, Figure, Results, Scale, complete
 from mfbai.paper.intervals import mean, share
+from mfbai.report import style
+from mfbai.report.costs import Sample, draw_costs, name_everything
 from mfbai.simulation import simulate
 
 GROUP = "trap"
@@ -45,9 +46,19 @@ def figures() -> Iterator[Figure]:
 
 
 def draw(results: Results, files: Sequence[Path]) -> None:
-    table = stacked({strategy: results[name(strategy)] for strategy in SECONDS}, "strategy")
+    """Evaluations at the left, cost at the right."""
     bound = oracle(INSTANCE).lower_bound(DELTA)
-    costs.draw_table(INSTANCE, DELTA, table, tuple(SECONDS), bound, files)
+    tables = {strategy: results[name(strategy)] for strategy in SECONDS}
+    evaluations, spent = (
+        [Sample(strategy, table[column].astype(float), table["stopped"]) for strategy, table in tables.items()]
+        for column in ("steps", "cost")
+    )
+    with style.figure(files, (13.0, 4.6)) as figure:
+        left, right = figure.subplots(1, 2, sharey=True)
+        draw_costs(left, evaluations, None, label="evaluations")
+        draw_costs(right, spent, bound)
+        left.set_title(f"delta = {DELTA:g}, {len(spent[0].costs)} runs", fontsize=12, fontweight="normal")
+        name_everything(figure, INSTANCE, spent)
 
 
 def claims(results: Results) -> Iterator[Claim]:

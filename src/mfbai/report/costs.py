@@ -27,6 +27,7 @@ ACROSS = 3  # panels in a row
 FAR = 30.0  # times: a lower bound that is less than the least cost by more would take all the room
 WIDE = 8.0  # times: costs that differ by more are drawn on a logarithmic axis
 DOTS = 400  # at most, and as many open marks; of more runs, these are spread evenly from the cheapest to the dearest
+FEW_DOTS = 50  # runs up to which they can be large
 FEW = 8  # fewer runs have no shape to speak of
 BINS = 400
 GOLDEN = (5**0.5 - 1) / 2  # its multiples modulo 1 fill an interval evenly: jitter, the same every time
@@ -140,7 +141,11 @@ def counted(runs: int) -> str:
 
 
 def draw_costs(
-    axes: Axes, samples: Sequence[Sample], bound: float | None, span: tuple[float, float] | None = None
+    axes: Axes,
+    samples: Sequence[Sample],
+    bound: float | None,
+    span: tuple[float, float] | None = None,
+    label: str = "cost",
 ) -> None:
     """A row for each sample, and the lower bound, if there is one; the mean costs are printed at the right.
 
@@ -148,9 +153,10 @@ def draw_costs(
     """
     log = cost_axis(axes, *(span or span_of(samples, [bound])))
     for row, (sample, look) in enumerate(zip(samples, style.looks(each.strategy for each in samples), strict=True)):
-        draw_shape(axes, sample.costs, row, look, log)
         draw_runs(axes, sample, row, look)
-        draw_box(axes, sample.costs, row, look)
+        if not sample.given_up:  # else nobody knows how costs are distributed
+            draw_shape(axes, sample.costs, row, look, log)
+            draw_box(axes, sample.costs, row, look)
         draw_mean(axes, sample, row)
     if bound is not None:
         mark_bound(axes, bound)
@@ -159,7 +165,7 @@ def draw_costs(
     axes.set_ylim(len(samples) - 0.5, -0.55)
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("cost")
+    axes.set_xlabel(label)
     above = axes.transAxes
     axes.annotate("mean ± 95 %", (1.0, 1.0), (8, 5), above, "offset points", color=style.FAINT, fontsize=11)
 
@@ -211,7 +217,8 @@ def draw_shape(axes: Axes, costs: Array, row: int, look: style.Look, log: bool) 
 
 def draw_runs(axes: Axes, sample: Sample, row: int, look: style.Look) -> None:
     """A dot for each run, or an open mark that points on if it did not stop."""
-    dots: dict[str, Any] = {"s": 7, "color": look.colour, "alpha": 0.35, "linewidths": 0}
+    size, alpha = (7, 0.35) if len(sample.costs) > FEW_DOTS else (24, 0.8)
+    dots: dict[str, Any] = {"s": size, "color": look.colour, "alpha": alpha, "linewidths": 0}
     marks: dict[str, Any] = {"marker": ">", "s": 22, "facecolors": "none", "edgecolors": look.colour, "linewidths": 0.8}
     for which, looks in ((sample.stopped, dots), (~sample.stopped, marks)):
         numbers = np.flatnonzero(which)
@@ -232,16 +239,20 @@ def draw_box(axes: Axes, costs: Array, row: int, look: style.Look) -> None:
 
 
 def draw_mean(axes: Axes, sample: Sample, row: int) -> None:
+    """With its interval; of runs that did not all stop it is only known to be more than what they had spent."""
     mean, half = sample.mean, sample.ci95
-    least = max(mean - half, axes.get_xlim()[0])
-    axes.plot([least, mean + half], [row, row], color=style.BLACK, linewidth=2, solid_capstyle="butt", zorder=3)
-    axes.plot(mean, row, "D", color=style.BLACK, markersize=5, markeredgecolor="white", markeredgewidth=0.7, zorder=3.1)
-    told = "≥ " * bool(sample.given_up) + (digits(mean, 4) if len(sample.costs) == 1 else with_error(mean, half))
     at, beside = (1.0, row), axes.get_yaxis_transform()
-    axes.annotate(told, at, (8, 0), beside, "offset points", va="center", fontsize=12)
     if sample.given_up:
-        told = f"{sample.given_up:,} of {len(sample.costs):,}\ndid not stop"
-        axes.annotate(told, at, (8, -9), beside, "offset points", va="top", fontsize=9.5, color=style.RED)
+        told = f"≥ {digits(mean)}"
+        count = f"{sample.given_up:,} of {len(sample.costs):,}\ndid not stop"
+        axes.annotate(count, at, (8, -9), beside, "offset points", va="top", fontsize=9.5, color=style.RED)
+    else:
+        told = digits(mean, 4) if len(sample.costs) == 1 else with_error(mean, half)
+        ends = [max(mean - half, axes.get_xlim()[0]), mean + half]
+        axes.plot(ends, [row, row], color=style.BLACK, linewidth=2, solid_capstyle="butt", zorder=3)
+        look: dict[str, Any] = {"color": style.BLACK, "markersize": 5, "markeredgecolor": "white"}
+        axes.plot(mean, row, "D", markeredgewidth=0.7, zorder=3.1, **look)
+    axes.annotate(told, at, (8, 0), beside, "offset points", va="center", fontsize=12)
 
 
 def with_error(value: float, half: float) -> str:

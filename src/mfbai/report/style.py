@@ -44,8 +44,8 @@ STRATEGIES = {
     "uniform": Look(FAINT, DASHES[2]),
     "iise": Look(GREEN, DASHES[3]),
     "lucb": Look(PINK),
-    "lucb-explore-a": Look(PINK, DASHES[1], "////"),
-    "lucb-explore-b": Look(PINK, DASHES[2], "...."),
+    "lucb-explore-a": Look(ORANGE, DASHES[2], "////"),
+    "lucb-explore-b": Look(SKY, DASHES[2], "...."),
     "track-and-stop": Look(BROWN, DASHES[3]),
     "oracle": Look(BLACK),
 }
