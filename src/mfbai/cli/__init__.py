@@ -38,7 +38,7 @@ def options(
 def main() -> None:
     """Run the command line: bad input ends with exit code 2 and a message that says what to do."""
     try:
-        app(simulate.repeat_deltas(sys.argv[1:]))
+        app(simulate.repeat_options(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:

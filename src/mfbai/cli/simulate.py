@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,9 +19,15 @@ if TYPE_CHECKING:
 def simulate(
     instance: Annotated[str, typer.Argument(help="A name (see `mfbai instances`) or a TOML file with a [truth].")],
     strategy: Annotated[
-        list[str], typer.Option(help="mf-grad, mf-grad-const, grad, grad-const or uniform; give it again to compare.")
+        list[str],
+        typer.Option(
+            help="mf-grad, mf-grad-const, grad, grad-const, track-and-stop, iise, lucb, lucb-explore-a, "
+            "lucb-explore-b, uniform or oracle (which knows the truth); give it again to compare."
+        ),
     ] = ["mf-grad"],  # noqa: B006
-    stopping: Annotated[str, typer.Option(help="The stopping rule: stylised or theorem.")] = "stylised",
+    stopping: Annotated[
+        str, typer.Option(help="The stopping rule, for strategies without one of their own: stylised or theorem.")
+    ] = "stylised",
     delta: Annotated[list[str], typer.Option(help="The risk, or several.")] = ["0.01"],  # noqa: B006
     runs: Annotated[int, typer.Option(help="How many runs.")] = 1000,
     seed: Annotated[int, typer.Option(help="Results depend on it alone.")] = 0,
@@ -120,8 +127,9 @@ def known_options(strategy: str, stopping: str) -> list[str]:
     from mfbai.stopping import RULES
     from mfbai.strategies import STRATEGIES
 
-    rule = RULES[stopping].options if stopping in RULES else {}
-    return [*(STRATEGIES[strategy].options if strategy in STRATEGIES else ()), *rule]
+    plan = STRATEGIES.get(strategy)
+    rule = RULES[stopping].options if stopping in RULES and not (plan and plan.own_rule) else {}
+    return [*(plan.options if plan else ()), *rule]
 
 
 def read_deltas(faults: Any, texts: list[str]) -> list[float]:
@@ -159,7 +167,8 @@ def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
     K, M = instance.shape
     table = Table(box=None, header_style="bold", pad_edge=False)
     runs, seed = records[0]["runs"], records[0]["seed"]
-    told = f"{runs} run{'s' * (runs > 1)}, seed {seed}, {records[0]['stopping']}"
+    rules = " / ".join(sorted({record["stopping"] for record in records}, reverse=True))
+    told = f"{runs} run{'s' * (runs > 1)}, seed {seed}, {rules}"
     out = console()
     out.print(f"{name}: {K} arms, {M} fidelities, best arm '{best}'; {told}", soft_wrap=True)
     table.add_column("strategy", no_wrap=True)
@@ -179,18 +188,24 @@ def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
     out.print(table)
 
 
-def repeat_deltas(arguments: list[str]) -> list[str]:
-    """Let `--delta 0.1 0.01` stand for `--delta 0.1 --delta 0.01`.
+def repeat_options(arguments: list[str]) -> list[str]:
+    """Let `--delta 0.1 0.01` stand for `--delta 0.1 --delta 0.01`, and `--set a=1 b=2` likewise.
 
-    >>> repeat_deltas(["--delta", "0.1", "1e-3", "paper-4x5"])
-    ['--delta', '0.1', '--delta', '1e-3', 'paper-4x5']
+    >>> repeat_options(["--delta", "0.1", "1e-3", "paper-4x5", "--set", "mu1=1", "mu2=0"])
+    ['--delta', '0.1', '--delta', '1e-3', 'paper-4x5', '--set', 'mu1=1', '--set', 'mu2=0']
     """
+    values = {"--delta": is_number, "--set": is_setting}
     repeated: list[str] = []
     for argument in arguments:
-        if len(repeated) > 1 and repeated[-2] == "--delta" and is_number(repeated[-1]) and is_number(argument):
-            repeated.append("--delta")
+        option, before = repeated[-2:] if len(repeated) > 1 else ("", "")
+        if option in values and values[option](before) and values[option](argument):
+            repeated.append(option)
         repeated.append(argument)
     return repeated
+
+
+def is_setting(text: str) -> bool:
+    return re.fullmatch(r"\w+=\S*", text) is not None
 
 
 def is_number(text: str) -> bool:
