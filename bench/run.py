@@ -21,14 +21,15 @@ import naive_oracle
 from mfbai.kernels import allocation, transport
 from mfbai.simulation import loop
 from mfbai.simulation.setup import Run, prepare
+from mfbai.spec import check_instance
 
 NEVER = 1e-300  # a risk so small that no run stops while it is timed
 
 
 def main():
     print(f"{'':44}{'measured':>14}{'target':>14}   note")
-    compiled = (step_cost, replay_cost, evidence_scaling, oracle_cost, oracle_families, oracle_gaps)
-    for measure in (*compiled, two_workers, help_time, second_process, compile_time):
+    compiled = (step_cost, baseline_cost, replay_cost, evidence_scaling, oracle_cost, oracle_families, oracle_gaps)
+    for measure in (*compiled, two_workers, help_time, second_process, compile_time, reproduce_time):
         for what, measured, target, note in measure():
             print(f"{what:44}{measured:>14}{target:>14}   {note}", flush=True)
 
@@ -50,9 +51,19 @@ def step_cost():
             yield f"{strategy} step, {name}", us(compiled), target, note
 
 
+def baseline_cost():
+    """A step of the other strategies, with their stopping test."""
+    for name in ("lucb-trap", "paper-4x5"):
+        noisy = check_instance(name, 1.0)  # so that no run stops while it is timed
+        for strategy in ("lucb", "lucb-explore-a", "lucb-explore-b", "iise", "track-and-stop", "oracle", "uniform"):
+            window = 500 if strategy == "track-and-stop" else 20_000
+            step = compiled_step(noisy, strategy, window, windows=4)
+            yield f"{strategy} step, {name}", ns(step), "80 ns" if strategy.startswith("lucb") else "", ""
+
+
 def compiled_step(instance, strategy, window, windows=16, repeats=15):
     """Seconds a step: for each of the windows of a run the least of some repeats, then their mean."""
-    run = Run(prepare(instance, strategy, "stylised", [NEVER], {}, {}))
+    run = Run(prepare(instance, strategy, "stylised", [NEVER], {}, {})[0])
     times = np.zeros((repeats, windows))
     for repeat in range(repeats):
         run.restart(0, 0)
@@ -80,7 +91,7 @@ def naive_step(instance, steps=20):
 def replay_cost(size=100_000):
     """Replaying a journal: what a live study does when it is opened."""
     instance = mfbai.load("paper-4x5")
-    run = Run(prepare(instance, "mf-grad", "stylised", [NEVER], {}, {}))
+    run = Run(prepare(instance, "mf-grad", "stylised", [NEVER], {}, {})[0])
     rng = np.random.default_rng(0)
     arms, fidelities = rng.integers(4, size=size), rng.integers(5, size=size)
     values = instance.means[arms, fidelities] + 0.1 * rng.standard_normal(size)
@@ -192,10 +203,23 @@ def compile_time():
     yield "first simulation of a strategy ever", f"{first:.1f} s", "", f"{second:.2f} s once compiled"
 
 
+def reproduce_time():
+    """The quick version, from nothing and with compiled code."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        command = [sys.executable, "-m", "mfbai", "reproduce", "--quick", "--json", "--out"]
+        first, second = (seconds([*command, f"{folder}/{name}"], env) for name in ("first", "second"))
+    yield "mfbai reproduce --quick, first time ever", f"{first:.0f} s", "60 s", f"{second:.0f} s once compiled"
+
+
 def seconds(command, env=None):
     begun = time.perf_counter()
     subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - begun
+
+
+def ns(value):
+    return f"{1e9 * value:.3g} ns"
 
 
 def us(value):
