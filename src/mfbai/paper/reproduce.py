@@ -217,8 +217,8 @@ def _report(
         yield Paragraph(
             "Verdicts are computed from the numbers above. Intervals are of 95 %. A claim agrees or disagrees when its "
             'interval leaves no doubt, and is undecided otherwise; a claim of the kind "about x" agrees if the '
-            "estimate is as near to x as its wording or its printed digits allow. What does not depend on the variance of "
-            "the paper's instances (the trap has its own, 1) stands in the first column."
+            "estimate is as near to x as its wording or its printed digits allow. What does not depend on the variance "
+            "of the paper's instances (the trap has its own, 1) stands in the first column."
         )
         yield _verdicts(outcome.claims)
 
