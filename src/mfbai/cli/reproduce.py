@@ -96,18 +96,12 @@ def print_claims(outcome: Outcome, out: Path, seconds: float) -> None:
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("claim of the paper")
-    settings = [setting for setting in outcome.claims if setting is not None]
-    for each in settings:
-        table.add_column(f"variance {each.variance:g}", no_wrap=True)
-    lines: dict[str, list[str]] = {}
-    for setting, claims in outcome.claims.items():
-        for claim in claims:
-            line = lines.setdefault(claim.text, [""] * len(settings))
-            line[settings.index(setting) if setting else 0] = claim.verdict
-    for text, verdicts in lines.items():
-        table.add_row(Text(text), *verdicts)
+    for setting in outcome.settings:
+        table.add_column(f"variance {setting.variance:g}" if setting else "verdict", no_wrap=True)
+    for text, claims in outcome.by_claim().items():
+        table.add_row(Text(text), *(claim.verdict if claim else "" for claim in claims))
     screen = console()
-    if lines:
+    if table.rows:
         screen.print(table)
         screen.print()
     screen.print(

@@ -16,7 +16,7 @@ FLOOR = "oracle"
 
 def experiments(setting: Setting) -> Iterator[Experiment]:
     for instance in costs.INSTANCES:
-        yield costs.experiment(name(instance, setting), instance, STRATEGIES, 200.0, setting)
+        yield costs.experiment(name(instance, setting), instance, STRATEGIES, 100.0, setting)
 
 
 def name(instance: str, setting: Setting) -> str:

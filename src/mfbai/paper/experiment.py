@@ -62,8 +62,8 @@ class Experiment:
 
     name: str
     seconds: float  # that it takes in full on two cores, about; for the time left
-    parts: int  # of equal length, about
-    about: Mapping[str, Any]  # what it is made of: numbers of another making are computed anew
+    strategies: tuple[str, ...]  # that are run, one after the other
+    about: Mapping[str, Any]  # what else it is made of: numbers of another making are computed anew
     compute: Callable[[Scale], Columns]
 
 

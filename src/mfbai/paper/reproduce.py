@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,6 +71,20 @@ class Outcome:
     seconds: float  # of computing, in this run or in earlier ones
 
     @property
+    def settings(self) -> list[Setting | None]:
+        """The variances at which claims were judged; None alone, if it is none."""
+        return [setting for setting, claims in self.claims.items() if setting and claims] or [None]
+
+    def by_claim(self) -> dict[str, list[Claim | None]]:
+        """What was found at each of the settings, by the claim; what has no variance comes first."""
+        found: dict[str, list[Claim | None]] = {}
+        for setting, claims in self.claims.items():
+            for claim in claims:
+                here = found.setdefault(claim.text, [None] * len(self.settings))
+                here[self.settings.index(setting) if setting else 0] = claim
+        return found
+
+    @property
     def tally(self) -> str:
         """How many claims agree, and so on."""
         return tally(claim for claims in self.claims.values() for claim in claims)
@@ -122,9 +136,16 @@ def reproduce(
     wanted = [*(item for found in by_setting.values() for item in found), *others]
     needed = {name for item in wanted for name in item.experiments}
     experiments = [experiment for experiment in _experiments(settings) if experiment.name in needed]
-    watch.begin(sum(experiment.seconds for experiment in experiments) + DRAWING * len(wanted))
-    results, seconds = _compute(experiments, Store(folder / "data", scale), watch)
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    store = Store(folder / "data", scale)
+    kept = {experiment.name: store.load(experiment) for experiment in experiments}
+    missing = [experiment for experiment in experiments if kept[experiment.name] is None]
+    watch.begin(sum(experiment.seconds for experiment in missing) + DRAWING * len(wanted))
+    if missing:
+        watch.now("loading (compiled the first time)")
+        _compile({strategy for experiment in missing for strategy in experiment.strategies})
+    results, seconds = _compute(experiments, kept, store, watch)
+    for part in ("data", "figures"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
     files, tables = [], {}
     for item in wanted:
         watch.now(item.name)
@@ -155,35 +176,29 @@ def _experiments(settings: Iterable[Setting]) -> Iterator[Experiment]:
     yield from trap.experiments()
 
 
-def _compile() -> None:
-    """Compile, or load, what most experiments need, in two processes: the first time that takes long."""
-    with compiling("mf-grad"):
+def _compile(strategies: set[str]) -> None:
+    """Compile, or load, what these strategies and the figures need, in two processes: the first time it takes long."""
+    with compiling(*strategies & {"mf-grad"}):
         oracle(costs.INSTANCES[0])
-        compile_all("iise", "lucb", "grad")
+        compile_all(*sorted(strategies & {"grad", "iise", "lucb"}))
 
 
-def _compute(experiments: list[Experiment], store: Store, watch: Watch) -> tuple[dict[str, Columns], float]:
+def _compute(
+    experiments: list[Experiment], kept: Mapping[str, tuple[Columns, float] | None], store: Store, watch: Watch
+) -> tuple[dict[str, Columns], float]:
     results, total = {}, 0.0
-    there = {experiment.name: store.load(experiment) for experiment in experiments}
-    if None in there.values():
-        watch.now("loading (compiled the first time)")
-        _compile()
     for experiment in experiments:
-        kept = there[experiment.name]
-        if kept is None:
+        found = kept[experiment.name]
+        if found is None:
             watch.now(experiment.name)
             begun = time.perf_counter()
-            with told_to(lambda part, e=experiment: watch.advance(part * e.seconds / e.parts)):  # type: ignore[misc]
+            with told_to(lambda part, e=experiment: watch.advance(part * e.seconds / len(e.strategies))):  # type: ignore[misc]
                 table = experiment.compute(store.scale)
-            seconds = time.perf_counter() - begun
-            store.save(experiment, table, seconds)
-            watch.done(experiment.name, seconds)
-        else:
-            table, seconds = kept
-            watch.advance(experiment.seconds)
-            watch.done(experiment.name, None)
-        results[experiment.name] = table
-        total += seconds
+            found = table, time.perf_counter() - begun
+            store.save(experiment, *found)
+        watch.done(experiment.name, None if kept[experiment.name] else found[1])
+        results[experiment.name] = found[0]
+        total += found[1]
     return results, total
 
 
@@ -220,7 +235,7 @@ def _report(
             "estimate is as near to x as its wording or its printed digits allow. What does not depend on the variance "
             "of the paper's instances (the trap has its own, 1) stands in the first column."
         )
-        yield _verdicts(outcome.claims)
+        yield _verdicts(outcome)
 
 
 def _entries(made: list[Item], tables: dict[str, Table], level: int) -> Iterator[Block]:
@@ -238,22 +253,17 @@ def _entries(made: list[Item], tables: dict[str, Table], level: int) -> Iterator
             yield Grid(table.columns, table.rows)
 
 
-def _verdicts(claims: dict[Setting | None, list[Claim]]) -> Grid:
-    """A row for each claim; a pair of columns for each variance, the first of which serves claims that have none."""
-    settings = [setting for setting in claims if setting is not None]
-    found: dict[tuple[str, str], dict[Setting | None, Claim]] = {}
-    for setting, made in claims.items():
-        for claim in made:
-            found.setdefault((claim.text, claim.source), {})[setting] = claim
+def _verdicts(outcome: Outcome) -> Grid:
+    """A row for each claim, a pair of columns for each variance."""
+    heads = [
+        f"measured, variance {s.variance:g}{ORIGINS.get(s.variance, '')}" if s else "measured" for s in outcome.settings
+    ]
     rows = []
-    for (text, source), by_setting in found.items():
-        cells: list[str] = []
-        for n, setting in enumerate(settings or [None]):
-            here = by_setting.get(setting) or (by_setting.get(None) if n == 0 else None)
-            cells += [here.measured, here.verdict] if here else ["", ""]
+    for text, claims in outcome.by_claim().items():
+        source = next(claim.source for claim in claims if claim)
+        cells = [cell for claim in claims for cell in ((claim.measured, claim.verdict) if claim else ("", ""))]
         rows.append([text, source, *cells])
-    pairs = [f"measured, variance {s.variance:g}{ORIGINS.get(s.variance, '')}" if s else "measured" for s in settings]
-    return Grid(["claim", "where", *(head for pair in pairs or ["measured"] for head in (pair, "verdict"))], rows)
+    return Grid(["claim", "where", *(head for first in heads for head in (first, "verdict"))], rows)
 
 
 def _csv(table: Table) -> str:

@@ -26,9 +26,9 @@ MOVED = 1000  # steps at which the two rates are compared
 def experiments(setting: Setting) -> Iterator[Experiment]:
     for instance in INSTANCES:
         for strategy in STRATEGIES:
-            about = {"instance": instance, "variance": setting.variance, "strategy": strategy}
+            about = {"instance": instance, "variance": setting.variance}
             work = partial(compute, instance, strategy, setting)
-            yield Experiment(name(instance, strategy, setting), 4.0, 1, about, work)
+            yield Experiment(name(instance, strategy, setting), 3.0, (strategy,), about, work)
 
 
 def name(instance: str, strategy: str, setting: Setting) -> str:

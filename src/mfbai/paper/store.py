@@ -62,7 +62,8 @@ class Store:
         replace(self.folder / f"{experiment.name}.json", json.dumps(about, indent=2))
 
     def _making(self, experiment: Experiment) -> dict[str, Any]:
-        making = {"experiment": experiment.about, "scale": asdict(self.scale), "seed": SEED, "code": sources_digest()}
+        made_of = {**experiment.about, "strategies": experiment.strategies}
+        making = {"experiment": made_of, "scale": asdict(self.scale), "seed": SEED, "code": sources_digest()}
         found: dict[str, Any] = json.loads(json.dumps(making))  # as it will be read
         return found
 

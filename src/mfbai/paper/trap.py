@@ -24,8 +24,8 @@ LIMIT = 10**8  # evaluations after which the paper gives a run up
 
 def experiments() -> Iterator[Experiment]:
     for strategy, seconds in SECONDS.items():
-        about = {"instance": INSTANCE, "delta": DELTA, "strategy": strategy}
-        yield Experiment(name(strategy), seconds, 1, about, partial(compute, strategy))
+        about = {"instance": INSTANCE, "delta": DELTA}
+        yield Experiment(name(strategy), seconds, (strategy,), about, partial(compute, strategy))
 
 
 def name(strategy: str) -> str:

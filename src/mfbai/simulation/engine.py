@@ -108,10 +108,10 @@ def told_to(listener: Callable[[float], None]) -> Iterator[None]:
 @contextmanager
 def compiling(*strategies: str) -> Iterator[None]:
     """Another process compiles these strategies during the block, for our cache on disk, and is done when it ends."""
-    if cache_folder() is None:
+    if not strategies or cache_folder() is None:
         yield
         return
-    code = f"from mfbai.simulation.engine import compile_all; compile_all{strategies!r}"
+    code = f"from mfbai.simulation.engine import compile_all; compile_all(*{strategies!r})"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
         try:
             yield
