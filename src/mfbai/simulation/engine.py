@@ -122,4 +122,4 @@ def compiling(*strategies: str) -> Iterator[None]:
 
 def compile_all(*strategies: str) -> None:
     for strategy in strategies:
-        warm_up(prepare(STAND_IN, strategy, "stylised", 0.1, {}, {})[0])
+        Run(prepare(STAND_IN, strategy, "stylised", 0.1, {}, {})[0]).advance(0)

@@ -1,5 +1,6 @@
 """The oracle: evaluates in the proportions that are optimal for the true means. No real strategy can: it is the floor
-to measure others against.
+to measure others against, if delta is small. (At a moderate delta one that adapts to what it sees, or keeps to fewer
+fidelities and so has a lower threshold, can be cheaper where C* gains little over it.)
 
 First every cell of the support of omega* once, then the cell that maximises (t + 1) pi - N, pi = normalise(omega* /
 cost), with t evaluations told.
