@@ -7,7 +7,8 @@ import pytest
 
 import mfbai
 from mfbai import Gaussian, Instance
-from mfbai.paper import examples, sparsity
+from mfbai.paper import appendix, examples, sparsity
+from mfbai.paper.experiment import Scale
 
 
 def column(table, name):
@@ -18,7 +19,8 @@ def column(table, name):
 
 @pytest.fixture(scope="module")
 def tables():
-    return {table.name: table for table in examples.tables(instances=10)}
+    scale = Scale(instances=10)
+    return {sheet.name: sheet.build({}, scale) for sheet in appendix.sheets()}
 
 
 # --- all tables

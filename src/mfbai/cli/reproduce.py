@@ -28,7 +28,9 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="Less of all: a tenth of the runs, one variance, no `beyond`, a short trap.")
     ] = False,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where everything goes.")] = Path("reproduction"),
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where everything goes: reproduction, or reproduction-quick.")
+    ] = None,
     variance: Annotated[
         float | None, typer.Option(help="Of the paper's instances; by default both that it may mean.")
     ] = None,
@@ -45,6 +47,7 @@ def reproduce(
     from mfbai.cli.watch import watching
     from mfbai.paper import reproduce as paper
 
+    out = out or Path("reproduction-quick" if quick else "reproduction")
     scale, settings = check(figure or [], runs, quick, out, variance)
     begun = time.perf_counter()
     try:
@@ -79,11 +82,15 @@ def check(
         settings = (Setting(variance),)
         with faults.absorb():
             settings[0].load("paper-4x5")
+    existing = next((path for path in (out, *out.parents) if path.exists()), out)
+    if not existing.is_dir():
+        faults.add("--out", f"{str(out)!r} cannot be used: {str(existing)!r} is no folder")
+    faults.raise_if_any("call")
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        check_file(faults, "--out", out / "figure.png")
+        paper.make_folders(out)
+        check_file(faults, "--out", out / "figures" / "costs.png")
     except OSError as error:
-        faults.add("--out", f"{str(out)!r} cannot be made: {error.strerror}")
+        faults.add("--out", f"{str(out)!r} cannot be used: {error.strerror}")
     faults.raise_if_any("call")
     scale = QUICK if quick else Scale()
     return (scale if runs is None else replace(scale, runs=runs)), settings
@@ -94,14 +101,14 @@ def print_claims(outcome: Outcome, out: Path, seconds: float) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("claim of the paper")
-    for setting in outcome.settings:
-        table.add_column(f"variance {setting.variance:g}" if setting else "verdict", no_wrap=True)
-    for text, claims in outcome.by_claim().items():
-        table.add_row(Text(text), *(claim.verdict if claim else "" for claim in claims))
     screen = console()
-    if table.rows:
+    for settings, found in outcome.by_claim():
+        table = Table(box=None, header_style="bold", pad_edge=False)
+        table.add_column("claim of the paper")
+        for setting in settings:
+            table.add_column(f"variance {setting.variance:g}" if setting else "verdict", no_wrap=True)
+        for text, claims in found.items():
+            table.add_row(Text(text), *(claim.verdict for claim in claims))
         screen.print(table)
         screen.print()
     screen.print(

@@ -36,7 +36,9 @@ def simulate(
     workers: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
     settings: Annotated[
         list[str],
-        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the strategy or the rule, as rate=0.1."),
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Settings of the strategy or the rule, as rate=0.1, or mu1=0.6 mu2=0.5."
+        ),
     ] = [],  # noqa: B006
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a picture of the costs.")] = None,
     as_json: bool = JSON_OPTION,
@@ -175,12 +177,13 @@ def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
     for column in ("delta", "mean cost", "± 95 %", "median", "errors", "steps", "stopped"):
         table.add_column(column, justify="right", no_wrap=True)
     for record in records:
+        at_least = "≥ " * (record["stopped"] < 1)  # runs given up would have cost more
         table.add_row(
             record["strategy"],
             f"{record['delta']:g}",
-            f"{record['mean_cost']:,.1f}",
+            f"{at_least}{record['mean_cost']:,.1f}",
             "" if record["cost_ci95"] is None else f"{record['cost_ci95']:,.1f}",
-            f"{record['median_cost']:,.1f}",
+            f"{at_least}{record['median_cost']:,.1f}",
             f"{100 * record['error_rate']:.2f} %",
             f"{record['mean_steps']:,.0f}",
             f"{100 * record['stopped']:.0f} %",

@@ -1,4 +1,4 @@
-"""Beyond the paper: the other strategies on its instances, and the floor that none of them can reach."""
+"""Beyond the paper: the other strategies on its instances, and the floor to measure them against."""
 
 from __future__ import annotations
 

@@ -39,12 +39,13 @@ def between(found: Interval, low: float = -inf, high: float = inf) -> str:
 def near(found: Interval, low: float, high: float) -> str:
     """The verdict on "the quantity is about x", which [low, high] stands for.
 
-    It agrees if the estimate is in it, and disagrees if nothing of the interval is.
+    It agrees if the estimate is in it and its interval no more than twice as wide, and disagrees if nothing of the
+    interval is in it.
 
     >>> [near(Interval(1.0, 0.5, 1.5), low, low + 1) for low in (0.9, 1.2, 1.6)]
     ['agrees', 'undecided', 'disagrees']
     """
-    if low <= found.estimate <= high:
+    if low <= found.estimate <= high and found.half <= high - low:
         return AGREES
     return DISAGREES if found.high < low or found.low > high else UNDECIDED
 

@@ -66,10 +66,15 @@ def _markdown(block: Block) -> str:
         case Paragraph():
             return block.text
         case Picture():
-            return f"![{block.caption}]({block.file}.png)\n\n*{block.caption}*"
+            return f"![{block.caption}]({block.file}.png)\n\n_{block.caption}_"
         case Grid():
             lines = [block.columns, ["---"] * len(block.columns), *block.rows]
-            return "\n".join(f"| {' | '.join(marked(cell).replace('|', '/') for cell in line)} |" for line in lines)
+            return "\n".join(f"| {' | '.join(_safe(marked(cell)) for cell in line)} |" for line in lines)
+
+
+def _safe(text: str) -> str:
+    """In a cell of a table."""
+    return " ".join(text.replace("|", "/").split())
 
 
 def page(title: str, blocks: Sequence[Block]) -> str:

@@ -50,7 +50,7 @@ class Setting:
 
     def name(self, base: str) -> str:
         """Of an experiment or figure at this variance."""
-        return base if self.variance == PUBLISHED else f"{base}-variance-{self.variance:g}"
+        return base if self.variance == PUBLISHED else f"{base}-variance-{self.variance}"
 
     def load(self, instance: str) -> Instance:
         return check_instance(instance, self.variance)
@@ -63,6 +63,7 @@ class Experiment:
     name: str
     seconds: float  # that it takes in full on two cores, about; for the time left
     strategies: tuple[str, ...]  # that are run, one after the other
+    uses: tuple[str, ...]  # of the scale
     about: Mapping[str, Any]  # what else it is made of: numbers of another making are computed anew
     compute: Callable[[Scale], Columns]
 
@@ -85,6 +86,7 @@ class Sheet:
     group: str
     experiments: tuple[str, ...]
     build: Callable[[Results, Scale], Table]
+    seconds: float = 0.1  # that it takes, about
 
 
 @dataclass(frozen=True)

@@ -39,15 +39,36 @@ def ratio(sample: NDArray[np.float64], other: NDArray[np.float64]) -> Interval:
 
 
 def median_ratio(sample: NDArray[np.float64], other: NDArray[np.float64], resamples: int = 2000) -> Interval:
-    """Of the ratio of two medians, by the bootstrap."""
+    """Of the ratio of two medians, by the bootstrap; one value alone tells nothing of its error."""
+    estimate = float(np.median(sample) / np.median(other))
+    if min(len(sample), len(other)) == 1:
+        return Interval(estimate, 0.0, inf)
     rng = np.random.default_rng(0)
+    drawn = [
+        np.median(rng.choice(sample, len(sample))) / np.median(rng.choice(other, len(other))) for _ in range(resamples)
+    ]
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return Interval(estimate, float(low), float(high))
 
-    def medians(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = np.median(rng.choice(values, (resamples, len(values))), axis=1)
-        return found
 
-    low, high = np.quantile(medians(sample) / medians(other), (0.025, 0.975))
-    return Interval(float(np.median(sample) / np.median(other)), float(low), float(high))
+def ratio_of_ratios(
+    a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64], d: NDArray[np.float64]
+) -> Interval:
+    """Of (mean a / mean b) / (mean c / mean d), for samples whose n-th values belong together (by linearisation)."""
+    estimate = float(np.mean(a) / np.mean(b) / (np.mean(c) / np.mean(d)))
+    half = mean(a / np.mean(a) - b / np.mean(b) - c / np.mean(c) + d / np.mean(d)).half
+    return Interval(estimate, estimate * np.exp(-half), estimate * np.exp(half))
+
+
+def chance_of_errors(errors: int, runs: int, risk: float) -> float:
+    """The chance of so many errors or more, if each run errs with probability `risk`.
+
+    >>> round(chance_of_errors(1, 2, 0.1), 6)
+    0.19
+    """
+    from scipy.stats import binom
+
+    return float(binom.sf(errors - 1, runs, risk))
 
 
 def share(count: int, total: int) -> Interval:

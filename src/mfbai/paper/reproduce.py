@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,8 +26,9 @@ from mfbai.paper.experiment import (
     Sheet,
     Table,
 )
-from mfbai.paper.store import Store, replace
+from mfbai.paper.store import Store, csv_text, replace
 from mfbai.simulation.engine import compile_all, compiling, told_to
+from mfbai.strategies import STRATEGIES
 
 BOTH = (Setting(PUBLISHED), Setting(PRINTED))
 ENDINGS = ("png", "svg")
@@ -70,19 +69,17 @@ class Outcome:
     files: list[Path]
     seconds: float  # of computing, in this run or in earlier ones
 
-    @property
-    def settings(self) -> list[Setting | None]:
-        """The variances at which claims were judged; None alone, if it is none."""
-        return [setting for setting, claims in self.claims.items() if setting and claims] or [None]
-
-    def by_claim(self) -> dict[str, list[Claim | None]]:
-        """What was found at each of the settings, by the claim; what has no variance comes first."""
-        found: dict[str, list[Claim | None]] = {}
-        for setting, claims in self.claims.items():
-            for claim in claims:
-                here = found.setdefault(claim.text, [None] * len(self.settings))
-                here[self.settings.index(setting) if setting else 0] = claim
-        return found
+    def by_claim(self) -> Iterator[tuple[list[Setting | None], dict[str, list[Claim]]]]:
+        """The settings, and by the claim what was found at each: first of what depends on the variance, then of the
+        rest."""
+        groups: list[list[Setting | None]] = [[setting for setting in self.claims if setting], [None]]
+        for group in groups:
+            found: dict[str, list[Claim]] = {}
+            for setting in group:
+                for claim in self.claims[setting]:
+                    found.setdefault(claim.text, []).append(claim)
+            if found:
+                yield group, found
 
     @property
     def tally(self) -> str:
@@ -136,19 +133,20 @@ def reproduce(
     wanted = [*(item for found in by_setting.values() for item in found), *others]
     needed = {name for item in wanted for name in item.experiments}
     experiments = [experiment for experiment in _experiments(settings) if experiment.name in needed]
+    make_folders(folder)
     store = Store(folder / "data", scale)
     kept = {experiment.name: store.load(experiment) for experiment in experiments}
     missing = [experiment for experiment in experiments if kept[experiment.name] is None]
-    watch.begin(sum(experiment.seconds for experiment in missing) + DRAWING * len(wanted))
+    watch.begin(sum(experiment.seconds for experiment in missing) + sum(_effort(item) for item in wanted))
     if missing:
         watch.now("loading (compiled the first time)")
         _compile({strategy for experiment in missing for strategy in experiment.strategies})
     results, seconds = _compute(experiments, kept, store, watch)
-    for part in ("data", "figures"):
-        (folder / part).mkdir(parents=True, exist_ok=True)
-    files, tables = [], {}
+    files = [folder / "data" / f"{experiment.name}.csv" for experiment in experiments]
+    tables = {}
     for item in wanted:
-        watch.now(item.name)
+        made = f"{item.name}.{'png' if isinstance(item, Figure) else 'csv'}"
+        watch.now(made)
         begun = time.perf_counter()
         if isinstance(item, Figure):
             pictures = [folder / "figures" / f"{item.name}.{ending}" for ending in ENDINGS]
@@ -156,9 +154,10 @@ def reproduce(
             files += pictures
         else:
             tables[item.name] = item.build(results, scale)
-            replace(folder / "data" / f"{item.name}.csv", _csv(tables[item.name]))
-        watch.advance(DRAWING)
-        watch.done(item.name, time.perf_counter() - begun)
+            files.append(folder / "data" / made)
+            replace(files[-1], csv_text(tables[item.name].columns, tables[item.name].rows))
+        watch.advance(_effort(item))
+        watch.done(made, time.perf_counter() - begun)
     claims: dict[Setting | None, list[Claim]] = {s: list(_claims(results, s, by_setting[s])) for s in settings}
     claims[None] = [*trap.claims(results), *appendix.claims(tables)]
     outcome = Outcome(claims, [*files, folder / "report.md", folder / "report.html"], seconds)
@@ -190,16 +189,26 @@ def _compute(
     for experiment in experiments:
         found = kept[experiment.name]
         if found is None:
-            watch.now(experiment.name)
+            watch.now(f"{experiment.name}.csv")
             begun = time.perf_counter()
-            with told_to(lambda part, e=experiment: watch.advance(part * e.seconds / len(e.strategies))):  # type: ignore[misc]
+            with told_to(lambda part, e=experiment: watch.advance(part * e.seconds / _calls(e))):  # type: ignore[misc]
                 table = experiment.compute(store.scale)
             found = table, time.perf_counter() - begun
             store.save(experiment, *found)
-        watch.done(experiment.name, None if kept[experiment.name] else found[1])
+        watch.done(f"{experiment.name}.csv", None if kept[experiment.name] else found[1])
         results[experiment.name] = found[0]
         total += found[1]
     return results, total
+
+
+def _calls(experiment: Experiment) -> int:
+    """How many trajectories its strategies make: those whose sampling depends on delta make one for each."""
+    deltas = len(experiment.about.get("deltas", (0,)))
+    return sum(deltas if "delta" in STRATEGIES[strategy].needs else 1 for strategy in experiment.strategies)
+
+
+def _effort(item: Item) -> float:
+    return item.seconds if isinstance(item, Sheet) else DRAWING
 
 
 def _claims(results: Results, setting: Setting, made: list[Item]) -> Iterator[Claim]:
@@ -233,9 +242,9 @@ def _report(
             "Verdicts are computed from the numbers above. Intervals are of 95 %. A claim agrees or disagrees when its "
             'interval leaves no doubt, and is undecided otherwise; a claim of the kind "about x" agrees if the '
             "estimate is as near to x as its wording or its printed digits allow. What does not depend on the variance "
-            "of the paper's instances (the trap has its own, 1) stands in the first column."
+            "of the paper's instances stands in a table of its own."
         )
-        yield _verdicts(outcome)
+        yield from _verdicts(outcome)
 
 
 def _entries(made: list[Item], tables: dict[str, Table], level: int) -> Iterator[Block]:
@@ -253,25 +262,23 @@ def _entries(made: list[Item], tables: dict[str, Table], level: int) -> Iterator
             yield Grid(table.columns, table.rows)
 
 
-def _verdicts(outcome: Outcome) -> Grid:
+def _verdicts(outcome: Outcome) -> Iterator[Block]:
     """A row for each claim, a pair of columns for each variance."""
-    heads = [
-        f"measured, variance {s.variance:g}{ORIGINS.get(s.variance, '')}" if s else "measured" for s in outcome.settings
-    ]
-    rows = []
-    for text, claims in outcome.by_claim().items():
-        source = next(claim.source for claim in claims if claim)
-        cells = [cell for claim in claims for cell in ((claim.measured, claim.verdict) if claim else ("", ""))]
-        rows.append([text, source, *cells])
-    return Grid(["claim", "where", *(head for first in heads for head in (first, "verdict"))], rows)
+    for settings, found in outcome.by_claim():
+        heads = [
+            f"measured, variance {setting.variance:g}{ORIGINS.get(setting.variance, '')}" if setting else "measured"
+            for setting in settings
+        ]
+        rows = []
+        for text, claims in found.items():
+            cells = [cell for claim in claims for cell in (claim.measured, claim.verdict)]
+            rows.append([text, claims[0].source, *cells])
+        yield Grid(["claim", "where", *(head for first in heads for head in (first, "verdict"))], rows)
 
 
-def _csv(table: Table) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
-    return text.getvalue()
+def make_folders(out: Path) -> None:
+    for part in ("data", "figures"):
+        (out / part).mkdir(parents=True, exist_ok=True)
 
 
 ORIGINS = {PUBLISHED: ", which the published results come from", PRINTED: ", as the paper's text prints"}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfbai.complexity import oracle
-from mfbai.paper.claims import Claim, between, near
+from mfbai.paper.claims import UNDECIDED, Claim, between, near
 from mfbai.paper.experiment import SEED, Columns, Experiment, Figure, Results, Scale, Setting, complete
 from mfbai.paper.intervals import Interval, mean
 from mfbai.report.shares import plot_shares
@@ -19,7 +19,9 @@ from mfbai.simulation import Trace, trace
 GROUP = "shares"
 INSTANCES = ("paper-4x5", "paper-5x2")
 STRATEGIES = ("mf-grad", "mf-grad-const")
-PRINTED, ROUNDING = 0.031, 0.0005  # the distance to omega* that the paper prints, and how exact that is
+PRINTED = 0.031  # the distance to omega* that the paper prints
+ERROR = 0.0006 + 0.0005  # the half width of its interval, and its rounding
+STEPS = 100_000  # after which it was measured
 MOVED = 1000  # steps at which the two rates are compared
 
 
@@ -28,7 +30,7 @@ def experiments(setting: Setting) -> Iterator[Experiment]:
         for strategy in STRATEGIES:
             about = {"instance": instance, "variance": setting.variance}
             work = partial(compute, instance, strategy, setting)
-            yield Experiment(name(instance, strategy, setting), 3.0, (strategy,), about, work)
+            yield Experiment(name(instance, strategy, setting), 3.0, (strategy,), ("share_runs", "steps"), about, work)
 
 
 def name(instance: str, strategy: str, setting: Setting) -> str:
@@ -71,13 +73,13 @@ def claims(results: Results, setting: Setting) -> Iterator[Claim]:
     yield from distance_claims(results, setting)
     for instance in INSTANCES:
         tables = [results[name(instance, s, setting)] for s in STRATEGIES if name(instance, s, setting) in results]
-        if len(tables) == len(STRATEGIES):
+        if len(tables) == len(STRATEGIES) and tables[0]["step"].max() >= MOVED:
             costs = setting.load(instance).problem.costs
             theory, constant = (distance_at(table, costs / costs.sum(), MOVED) for table in tables)
             yield Claim(
                 f"MF-GRAD-CONST moves away from the initial shares way sooner than MF-GRAD on {instance}",
                 "App. D.4",
-                f"after {MOVED:,} steps it is {apart(constant)} away from them, MF-GRAD {apart(theory)}",
+                f"after some {MOVED:,} steps it is {apart(constant)} away from them, MF-GRAD {apart(theory)}",
                 between(Interval(0.0, constant.low - theory.high, constant.high - theory.low), low=0.0),
             )
 
@@ -91,8 +93,8 @@ def distance_claims(results: Results, setting: Setting) -> Iterator[Claim]:
         yield Claim(
             f"On paper-5x2, MF-GRAD's shares after 10^5 steps are at a distance of {PRINTED} ± 0.0006 from omega*",
             "Section 5",
-            f"{apart(found)} after {last:,} steps, {len(np.unique(table['run']))} runs",
-            near(found, PRINTED - ROUNDING, PRINTED + ROUNDING),
+            f"{apart(found)} from the exact omega*, after {last:,} steps, {len(np.unique(table['run']))} runs",
+            near(found, PRINTED - ERROR, PRINTED + ERROR) if last >= STEPS else UNDECIDED,
         )
     table = results.get(name("paper-4x5", "mf-grad", setting))
     if table:
@@ -106,7 +108,7 @@ def distance_claims(results: Results, setting: Setting) -> Iterator[Claim]:
             "App. D.2",
             f"the largest cells of the arms have {100 * main.estimate:.0f} % of the cost after {last:,} steps; "
             f"omega* uses {'one fidelity' if support.max() == 1 else f'up to {support.max()} fidelities'} an arm",
-            between(main, low=0.5),
+            between(main, low=0.5) if last >= STEPS else UNDECIDED,
         )
 
 

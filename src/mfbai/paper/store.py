@@ -7,8 +7,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mfbai
-from mfbai.paper.experiment import SEED, Columns, Experiment, Scale, rows
+from mfbai.paper.experiment import SEED, Columns, Experiment, Scale
 
 # What the numbers come from: with another version of it they are computed again.
-SOURCES = ("catalogue", "families.py", "instances.py", "kernels", "problem.py", "simulation", "stopping", "strategies")
+SOURCES = (
+    *("catalogue", "complexity.py", "cutting.py", "families.py", "instances.py", "kernels", "problem.py"),
+    *("simulation", "spec.py", "stopping", "strategies"),
+)
 
 
 class Store:
@@ -35,10 +37,10 @@ class Store:
             about = json.loads((self.folder / f"{experiment.name}.json").read_text())
             if about["made with"] != self._making(experiment):
                 return None
-            with (self.folder / f"{experiment.name}.csv").open(newline="") as file:
-                names, *lines = csv.reader(file)
-            if names != list(about["columns"]) or len(lines) != about["rows"]:
+            written = (self.folder / f"{experiment.name}.csv").read_bytes()
+            if about["sha256"] != hashlib.sha256(written).hexdigest():
                 return None
+            names, *lines = csv.reader(io.StringIO(written.decode(), newline=""))
             columns = zip(names, zip(*lines, strict=True), strict=True)
             return {name: _parsed(column, about["columns"][name]) for name, column in columns}, float(about["seconds"])
         except (OSError, ValueError, KeyError, TypeError):
@@ -47,31 +49,37 @@ class Store:
     def save(self, experiment: Experiment, table: Columns, seconds: float) -> None:
         """The table first: without the other file it does not count, so nothing half-written is ever read."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        text = csv_text(list(table), zip(*(column.tolist() for column in table.values()), strict=True))
         about = {
             "made with": self._making(experiment),
             "seconds": seconds,
-            "rows": rows(table),
             "columns": {name: column.dtype.kind for name, column in table.items()},
+            "sha256": hashlib.sha256(text.encode()).hexdigest(),
         }
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(table)
-        writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
         (self.folder / f"{experiment.name}.json").unlink(missing_ok=True)
-        replace(self.folder / f"{experiment.name}.csv", text.getvalue())
+        replace(self.folder / f"{experiment.name}.csv", text)
         replace(self.folder / f"{experiment.name}.json", json.dumps(about, indent=2))
 
     def _making(self, experiment: Experiment) -> dict[str, Any]:
         made_of = {**experiment.about, "strategies": experiment.strategies}
-        making = {"experiment": made_of, "scale": asdict(self.scale), "seed": SEED, "code": sources_digest()}
+        scale = {name: getattr(self.scale, name) for name in experiment.uses}
+        making = {"experiment": made_of, "scale": scale, "seed": SEED, "code": sources_digest()}
         found: dict[str, Any] = json.loads(json.dumps(making))  # as it will be read
         return found
+
+
+def csv_text(names: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(lines)
+    return text.getvalue()
 
 
 def replace(path: Path, text: str) -> None:
     """Write a file as a whole or not at all."""
     part = path.with_name(f"{path.name}.part")
-    part.write_text(text, encoding="utf-8")
+    part.write_bytes(text.encode())
     os.replace(part, path)
 
 

@@ -49,9 +49,11 @@ class Sample(NamedTuple):
 
     @property
     def ci95(self) -> float:
-        """Half the width of the mean's 95 % confidence interval (normal approximation); 0 for one run."""
-        deviation = self.costs.std(ddof=min(1, len(self.costs) - 1))
-        return float(1.96 * deviation / np.sqrt(len(self.costs)))
+        """Half the width of the mean's 95 % confidence interval, by Student's t; 0 for one run."""
+        from scipy.stats import t
+
+        n = len(self.costs)
+        return float(t.ppf(0.975, n - 1) * self.costs.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
 
     @property
     def given_up(self) -> int:

@@ -169,10 +169,12 @@ def plain_log_ticks(axis: Axis, subs: Sequence[float] = (1.0, 2.0, 5.0), base: f
 
 def plain(value: float) -> str:
     """
-    >>> plain(0.02), plain(5.0), plain(20000.0), plain(1e9)
-    ('0.02', '5', '20,000', '1e+09')
+    >>> [plain(value) for value in (0.02, 5.0, 20000.0, 500000.0, 2e8, 1e9)]
+    ['0.02', '5', '20,000', '500k', '200M', '1e+09']
     """
-    return f"{value:,.0f}" if 1000 <= value < 1e8 else f"{value:g}"
+    if not 1000 <= value < 1e9:
+        return f"{value:g}"
+    return f"{value:,.0f}" if value < 1e5 else f"{value / 1e3:g}k" if value < 1e6 else f"{value / 1e6:g}M"
 
 
 def spaced_log_ticks(axis: Axis, low: float, high: float) -> None:

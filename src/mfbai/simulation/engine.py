@@ -112,7 +112,9 @@ def compiling(*strategies: str) -> Iterator[None]:
         yield
         return
     code = f"from mfbai.simulation.engine import compile_all; compile_all(*{strategies!r})"
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as child:
         try:
             yield
         except BaseException:

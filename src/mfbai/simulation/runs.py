@@ -183,6 +183,8 @@ def simulate(
             return True
 
         done &= for_each_run(setup, seed, one, int(runs), workers)
+        if not done.all() and n < len(setups) - 1:
+            raise KeyboardInterrupt  # no run has all its deltas
 
     level = np.argsort(np.argsort(-np.asarray(delta, dtype=np.float64), kind="stable")) if np.ndim(delta) else 0
 
