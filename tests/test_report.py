@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from scipy.stats import t
 
 import mfbai
 from mfbai import InvalidInput
@@ -82,10 +83,10 @@ def test_what_strategies_do_not_have_in_common_is_told_at_each(tmp_path):
 
 
 def test_the_mean_is_marked_and_printed_with_its_interval():
-    costs = np.array([90.0, 100.0, 100.0, 110.0])
+    costs = np.array([80.0, 100.0, 100.0, 100.0, 100.0, 120.0])
     axes = draw(sample_of("mf-grad", costs))
-    half = 1.96 * costs.std(ddof=1) / 2
-    assert "100.0 ± 8.0" in words(axes)
+    half = t.ppf(0.975, 5) * costs.std(ddof=1) / np.sqrt(6)
+    assert "100 ± 13" in words(axes)
     (mean,) = [line for line in axes.lines if line.get_marker() == "D"]
     assert mean.get_xdata() == 100
     assert any(np.allclose(line.get_xdata(), [100 - half, 100 + half]) for line in axes.lines)
@@ -101,16 +102,19 @@ def test_the_box_is_the_middle_half_and_the_bar_the_median():
 def test_the_lower_bound_is_where_it_belongs(tmp_path):
     axes = draw(sample_of("mf-grad", [100, 200]), bound=25.0)
     assert any(list(line.get_xdata()) == [25, 25] for line in axes.lines)
-    assert "lower bound 25" in words(axes)
+    assert "lower bound on the mean 25" in words(axes)
     assert axes.get_xlim()[0] < 25
     plot_costs([runs_of("mf-grad", [100, 200])], tmp_path / "costs.svg")
-    assert f"lower bound {mfbai.oracle(INSTANCE).lower_bound(0.01):.2f}" in (tmp_path / "costs.svg").read_text()
+    assert (
+        f"lower bound on the mean {mfbai.oracle(INSTANCE).lower_bound(0.01):.2f}"
+        in (tmp_path / "costs.svg").read_text()
+    )
 
 
 def test_a_lower_bound_far_below_takes_no_room():
     axes = draw(sample_of("mf-grad", [100, 120]), bound=0.1)
     assert axes.get_xlim()[0] > 50
-    assert "← lower bound 0.1" in words(axes)
+    assert "← lower bound on the mean 0.1" in words(axes)
 
 
 @pytest.mark.parametrize(("costs", "scale"), [([100, 130], "linear"), ([1, 100], "log"), ([0, 100], "linear")])
@@ -120,7 +124,7 @@ def test_the_axis_is_logarithmic_where_costs_differ_much(costs, scale):
 
 @pytest.mark.parametrize(
     ("most", "ticks"),
-    [(20, "1 2 5 10 20"), (500, "1 3 10 30 100 300"), (2e3, "1 10 100 1,000"), (1e6, "1 100 10,000 1,000,000")],
+    [(20, "1 2 5 10 20"), (500, "1 3 10 30 100 300"), (2e3, "1 10 100 1,000"), (1e6, "1 100 10,000 1M")],
 )
 def test_ticks_are_plain_numbers_with_room_between_them(most, ticks):
     axes = draw(sample_of("mf-grad", [1, most]))
@@ -143,7 +147,7 @@ def test_runs_that_did_not_stop_are_seen_as_such():
 def test_of_very_many_runs_some_are_drawn_the_ends_among_them():
     costs = RNG.normal(100, 10, 5 * DOTS)
     stopped = np.arange(len(costs)) != 7  # the one that did not stop must not be lost
-    _, dots, open_marks = draw(sample_of("mf-grad", costs, stopped)).collections
+    dots, open_marks = draw(sample_of("mf-grad", costs, stopped)).collections
     assert open_marks.get_offsets()[:, 0].tolist() == [costs[7]]
     drawn, costs = dots.get_offsets()[:, 0], costs[stopped]
     assert len(drawn) == DOTS

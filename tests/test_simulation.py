@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 import mfbai
 from mfbai import Bernoulli, Gaussian, Instance, InvalidInput, SubGaussian, simulate, trace
@@ -46,7 +47,7 @@ def test_summaries_are_those_of_the_arrays():
     """Mean, interval, median and error rate are computed from costs and answers."""
     found = simulate(EASY, runs=50, seed=1)
     assert found.mean_cost == pytest.approx(found.costs.mean())
-    assert found.cost_ci95 == pytest.approx(1.96 * found.costs.std(ddof=1) / 50**0.5)
+    assert found.cost_ci95 == pytest.approx(t.ppf(0.975, 49) * found.costs.std(ddof=1) / 50**0.5)
     assert found.median_cost == np.median(found.costs)
     assert found.error_rate == (found.answers != 1).mean()
     assert np.isnan(simulate(EASY, runs=1).cost_ci95)

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mfbai.confidence import half_width
+
 Z = 1.96
 
 
@@ -23,10 +25,8 @@ class Interval(NamedTuple):
 
 def mean(sample: NDArray[np.float64]) -> Interval:
     """Of the mean, by Student's t; one value alone tells nothing of its error."""
-    from scipy.stats import t
-
-    middle, n = float(np.mean(sample)), len(sample)
-    half = t.ppf(0.975, n - 1) * float(np.std(sample, ddof=1)) / sqrt(n) if n > 1 else inf
+    middle = float(np.mean(sample))
+    half = float(half_width(sample)) if len(sample) > 1 else inf
     return Interval(middle, middle - half, middle + half)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfbai.complexity import oracle
+from mfbai.confidence import half_width
 from mfbai.errors import Faults
 from mfbai.report import style
 from mfbai.simulation import Runs
@@ -49,11 +50,8 @@ class Sample(NamedTuple):
 
     @property
     def ci95(self) -> float:
-        """Half the width of the mean's 95 % confidence interval, by Student's t; 0 for one run."""
-        from scipy.stats import t
-
-        n = len(self.costs)
-        return float(t.ppf(0.975, n - 1) * self.costs.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
+        """Half the width of the mean's 95 % confidence interval; 0 for one run."""
+        return float(np.nan_to_num(half_width(self.costs)))
 
     @property
     def given_up(self) -> int:
@@ -175,7 +173,7 @@ def draw_costs(
 def span_of(samples: Sequence[Sample], bounds: Sequence[float | None]) -> tuple[float, float]:
     """The least and the greatest that there is to draw."""
     lows = [float(sample.costs.min()) for sample in samples]
-    highs = [max(float(sample.costs.max()), sample.mean + sample.ci95) for sample in samples]
+    highs = [float(sample.costs.max()) for sample in samples]
     ends = [*lows, *highs, *(bound for bound in bounds if bound is not None and bound > min(lows) / FAR)]
     return min(ends), max(ends)
 
@@ -250,7 +248,8 @@ def draw_mean(axes: Axes, sample: Sample, row: int) -> None:
         axes.annotate(count, at, (8, -9), beside, "offset points", va="top", fontsize=9.5, color=style.RED)
     else:
         told = digits(mean, 4) if len(sample.costs) == 1 else with_error(mean, half)
-        ends = [max(mean - half, axes.get_xlim()[0]), mean + half]
+        least, most = axes.get_xlim()
+        ends = [max(mean - half, least), min(mean + half, most)]
         axes.plot(ends, [row, row], color=style.BLACK, linewidth=2, solid_capstyle="butt", zorder=3)
         look: dict[str, Any] = {"color": style.BLACK, "markersize": 5, "markeredgecolor": "white"}
         axes.plot(mean, row, "D", markeredgewidth=0.7, zorder=3.1, **look)
@@ -271,7 +270,7 @@ def with_error(value: float, half: float) -> str:
 
 def mark_bound(axes: Axes, bound: float) -> None:
     least, _ = axes.get_xlim()
-    told, above = f"lower bound {digits(bound)}", axes.get_xaxis_transform()
+    told, above = f"lower bound on the mean {digits(bound)}", axes.get_xaxis_transform()
     if bound < least:
         axes.annotate(f"← {told}", (least, 1.0), (0, 5), above, "offset points", fontsize=11)
         return

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mfbai.confidence import half_width
 from mfbai.problem import Instance
 from mfbai.simulation.engine import for_each_run, warm_up
 from mfbai.simulation.setup import CHUNK, Run, prepare
@@ -54,10 +55,8 @@ class Runs:
 
     @property
     def cost_ci95(self) -> Any:
-        """Half the width of the 95 % confidence interval of the mean cost (normal approximation); NaN for one run."""
-        if len(self) < 2:
-            return self.mean_cost * np.nan
-        return 1.96 * self.costs.std(axis=0, ddof=1) / np.sqrt(len(self))
+        """Half the width of the 95 % confidence interval of the mean cost (Student's t); NaN for one run."""
+        return half_width(self.costs)
 
     @property
     def median_cost(self) -> Any:

@@ -9,6 +9,7 @@ from threading import Event
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mfbai.confidence import half_width
 from mfbai.problem import Instance
 from mfbai.simulation.engine import for_each_run, warm_up
 from mfbai.simulation.setup import CHUNK, Run, prepare
@@ -34,9 +35,8 @@ class Trace:
 
     @property
     def ci95(self) -> NDArray[np.float64]:
-        """(points, K, M) half the width of the 95 % confidence interval of the mean (normal approximation)."""
-        deviation = self.shares.std(axis=0, ddof=min(1, len(self.shares) - 1))
-        return np.asarray(1.96 * deviation / np.sqrt(len(self.shares)))
+        """(points, K, M) half the width of the 95 % confidence interval of the mean (Student's t); 0 for one run."""
+        return np.asarray(np.nan_to_num(half_width(self.shares)))
 
     def distance(self, weights: ArrayLike) -> NDArray[np.float64]:
         """(runs, points) Euclidean distance of the shares to the given (K, M) weights."""
