@@ -12,7 +12,7 @@ import mfbai
 SOURCE = Path(mfbai.__file__).parent
 # A module may import from its own layer and from those before it.
 LAYERS = [
-    ["confidence", "errors", "text"],
+    ["confidence", "errors", "files", "text"],
     ["families"],
     ["problem"],
     ["guess"],

@@ -109,7 +109,7 @@ def test_numbers_are_kept_as_csv(first):
     assert {row["strategy"] for row in rows} == set(costs.STRATEGIES)
     assert len(read(data / "trap-lucb.csv")) == TINY.trap_runs
     assert {row["run"] for row in read(data / "shares-paper-5x2-mf-grad.csv")} == {str(n) for n in range(10)}
-    assert not list(first[0].rglob("*.part"))
+    assert not list(first[0].rglob(".*"))
 
 
 def test_the_numbers_are_those_of_simulate(first):
@@ -490,3 +490,11 @@ def test_claims_without_a_variance_are_not_shown_under_one(mfbai_command):
     assert others.split("\n")[0].strip() == "verdict"
     assert "The lower bound" not in of_variance
     assert re.search(r"The lower bound.* agrees", others)
+
+
+def test_a_folder_that_cannot_be_written_is_told(mfbai_command, tmp_path):
+    (tmp_path / "here" / "report.md").mkdir(parents=True)
+    code, _, err = mfbai_command("weights-5x2", "--out", "here")
+    assert code == 2
+    assert f"{os.path.join('here', 'report.md')} cannot be written" in err
+    assert "Traceback" not in err

@@ -29,7 +29,8 @@ def reproduce(
         bool, typer.Option("--quick", help="Less of all: a tenth of the runs, one variance, no `beyond`, a short trap.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where everything goes: reproduction, or reproduction-quick.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Where everything goes; by default reproduction, with -quick or -N-runs."),
     ] = None,
     variance: Annotated[
         float | None, typer.Option(help="Of the paper's instances; by default both that it may mean.")
@@ -39,21 +40,26 @@ def reproduce(
     """Rebuild the paper's figures, tables and claims.
 
     Numbers are kept as CSV in DIR/data, pictures (PNG, SVG) are in DIR/figures, and DIR/report.html and report.md show
-    all of them with a verdict on every claim of the paper. What DIR has already is not computed again: after a break,
-    give the same command.
+    all that was asked for, with a verdict on every claim of the paper. Simulations that DIR has already are not run
+    again: after a break, give the same command.
 
     Example: mfbai reproduce --quick --out quick
     """
     from mfbai.cli.watch import watching
+    from mfbai.errors import Fault, InvalidInput
     from mfbai.paper import reproduce as paper
 
-    out = out or Path("reproduction-quick" if quick else "reproduction")
+    out = out or Path(f"reproduction{'-quick' * quick}{f'-{runs}-runs' if runs else ''}")
     scale, settings = check(figure or [], runs, quick, out, variance)
     begun = time.perf_counter()
     try:
         with watching(as_json) as watch:
             everything = [group for group in paper.HEADINGS if not (quick and group == "beyond")]
             outcome = paper.reproduce(out, figure or everything, scale, settings, watch)
+    except OSError as error:
+        raise InvalidInput(
+            [Fault(str(error.filename2 or error.filename or out), f"cannot be written: {error.strerror}")]
+        ) from None
     except KeyboardInterrupt:
         typer.echo("interrupted: what is done is kept; the same command goes on from there", err=True)
         sys.exit(130)
@@ -111,9 +117,7 @@ def print_claims(outcome: Outcome, out: Path, seconds: float) -> None:
             table.add_row(Text(text), *(claim.verdict for claim in claims))
         screen.print(table)
         screen.print()
-    screen.print(
-        f"{len(outcome.files)} files in {seconds:.0f} s. Of the paper's claims, {outcome.tally}.", soft_wrap=True
-    )
+    screen.print(f"{len(outcome.files)} files in {seconds:.0f} s. Claims: {outcome.tally}.", soft_wrap=True)
     typer.echo(f"The report is {out / 'report.html'}")
 
 

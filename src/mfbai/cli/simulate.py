@@ -155,6 +155,8 @@ def read_settings(faults: Any, settings: list[str]) -> dict[str, float]:
         if not equals:
             faults.add("--set", f"is {setting!r}: give KEY=VALUE, such as rate=0.1")
             continue
+        if key.strip() in options:
+            faults.add("--set", f"has {key.strip()!r} twice: give it once")
         value = number(faults, f"--set {key}", text)
         if value is not None:
             options[key.strip()] = value
@@ -172,7 +174,9 @@ def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
     rules = " / ".join(sorted({record["stopping"] for record in records}, reverse=True))
     told = f"{runs} run{'s' * (runs > 1)}, seed {seed}, {rules}"
     out = console()
-    out.print(f"{name}: {K} arms, {M} fidelities, best arm '{best}'; {told}", soft_wrap=True)
+    out.print(
+        f"{name}: {K} arms, {M} {'fidelity' if M == 1 else 'fidelities'}, best arm '{best}'; {told}", soft_wrap=True
+    )
     table.add_column("strategy", no_wrap=True)
     for column in ("delta", "mean cost", "± 95 %", "median", "errors", "steps", "stopped"):
         table.add_column(column, justify="right", no_wrap=True)
@@ -212,11 +216,11 @@ def is_setting(text: str) -> bool:
 
 
 def is_number(text: str) -> bool:
+    """Or several with commas between them."""
     try:
-        float(text)
+        return all(isinstance(float(part), float) for part in text.split(","))
     except ValueError:
         return False
-    return True
 
 
 def add_to(app: typer.Typer) -> None:

@@ -8,24 +8,24 @@ from math import inf
 from mfbai.paper import examples
 from mfbai.paper.claims import AGREES, ANSWERED, DISAGREES, UNDECIDED, Claim
 from mfbai.paper.examples import NEVER, NOTHING
-from mfbai.paper.experiment import Scale, Sheet, Table
+from mfbai.paper.experiment import Results, Scale, Sheet, Table
 from mfbai.paper.intervals import share
 
 GROUP = "tables"
-BUILDERS: Mapping[str, Callable[[Scale], Table]] = {
-    "lower-bounds": lambda scale: examples.lower_bounds(),
-    "believed-fidelities": lambda scale: examples.believed_fidelities(),
-    "rival-fidelities": lambda scale: examples.rival_fidelities(),
-    "null-weights": lambda scale: examples.null_weights(),
-    "weights-5x2": lambda scale: examples.weights(),
-    "sparsity": lambda scale: examples.two_arms(scale.instances),
+BUILDERS: Mapping[str, Callable[[Results, Scale], Table]] = {
+    "lower-bounds": lambda results, scale: examples.lower_bounds(),
+    "believed-fidelities": lambda results, scale: examples.believed_fidelities(),
+    "rival-fidelities": lambda results, scale: examples.rival_fidelities(),
+    "null-weights": lambda results, scale: examples.null_weights(),
+    "weights-5x2": lambda results, scale: examples.weights(),
+    "sparsity": lambda results, scale: examples.two_arms(scale.instances),
 }
 
 
 def sheets() -> Iterator[Sheet]:
     for name, build in BUILDERS.items():
         seconds = 8.0 if name == "sparsity" else 0.1
-        yield Sheet(name, GROUP, (), lambda results, scale, build=build: build(scale), seconds)  # type: ignore[misc]
+        yield Sheet(name, GROUP, (), build, seconds)
 
 
 def claims(tables: Mapping[str, Table]) -> Iterator[Claim]:

@@ -1,6 +1,6 @@
 """What the paper says, what was measured, and a verdict that is computed from the numbers.
 
-A statement is about a quantity, of which we have an interval: that it is below or above some value, or near it. It is
+A statement is about a quantity, of which we have an interval: that it is above or below some value, or near it. It is
 agreed with or disagreed with when the interval leaves no doubt, and undecided otherwise.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import inf
 
 from mfbai.paper.intervals import Interval
 
@@ -25,15 +24,18 @@ class Claim:
     verdict: str
 
 
-def between(found: Interval, low: float = -inf, high: float = inf) -> str:
-    """The verdict on "the quantity is in [low, high]".
+def above(found: Interval, value: float) -> str:
+    """The verdict on "the quantity is larger than `value`".
 
-    >>> [between(Interval(1.0, 0.5, 1.5), low) for low in (0.4, 0.9, 1.6)]
-    ['agrees', 'undecided', 'disagrees']
+    >>> [above(Interval(1.0, 0.5, 1.5), value) for value in (0.4, 0.9, 1.6)], above(Interval(1.0, 1.0, 1.0), 1.0)
+    (['agrees', 'undecided', 'disagrees'], 'disagrees')
     """
-    if low <= found.low and found.high <= high:
-        return AGREES
-    return DISAGREES if found.high < low or found.low > high else UNDECIDED
+    return AGREES if found.low > value else DISAGREES if found.high <= value else UNDECIDED
+
+
+def below(found: Interval, value: float) -> str:
+    """The verdict on "the quantity is smaller than `value`"."""
+    return above(Interval(-found.estimate, -found.high, -found.low), -value)
 
 
 def near(found: Interval, low: float, high: float) -> str:
@@ -56,7 +58,8 @@ def together(verdicts: list[str]) -> str:
 
 
 def tally(claims: Iterable[Claim]) -> str:
-    """
+    """How many there are of each verdict.
+
     >>> tally([Claim("a", "", "", AGREES), Claim("b", "", "", UNDECIDED), Claim("c", "", "", AGREES)])
     '2 agree, 0 disagree, 1 undecided'
     """

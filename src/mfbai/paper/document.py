@@ -16,7 +16,7 @@ h1, h2, h3 { line-height: 1.2; margin-top: 2.5rem; }
 figure { margin: 2rem 0; }
 figure img { width: 100%; max-width: 50rem; display: block; }
 figcaption { color: #555; font-size: 0.9rem; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; margin: 1.5rem 0; }
 table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; }
 th { text-align: left; border-bottom: 2px solid #444; }
 th, td { padding: 0.35rem 0.8rem 0.35rem 0; vertical-align: top; }

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfbai.complexity import oracle
-from mfbai.paper.claims import UNDECIDED, Claim, between, near
+from mfbai.paper.claims import UNDECIDED, Claim, above, near
 from mfbai.paper.experiment import SEED, Columns, Experiment, Figure, Results, Scale, Setting, complete
 from mfbai.paper.intervals import Interval, mean
+from mfbai.problem import Instance
 from mfbai.report.shares import plot_shares
 from mfbai.simulation import Trace, trace
 
@@ -20,6 +21,7 @@ GROUP = "shares"
 INSTANCES = ("paper-4x5", "paper-5x2")
 STRATEGIES = ("mf-grad", "mf-grad-const")
 PRINTED = 0.031  # the distance to omega* that the paper prints
+PRINTED_WEIGHTS = np.array([[0.09621, 0.0]] * 4 + [[0.0, 0.61516]])  # omega* of paper-5x2
 ERROR = 0.0006 + 0.0005  # the half width of its interval, and its rounding
 STEPS = 100_000  # after which it was measured
 MOVED = 1000  # steps at which the two rates are compared
@@ -80,36 +82,41 @@ def claims(results: Results, setting: Setting) -> Iterator[Claim]:
                 f"MF-GRAD-CONST moves away from the initial shares way sooner than MF-GRAD on {instance}",
                 "App. D.4",
                 f"after some {MOVED:,} steps it is {apart(constant)} away from them, MF-GRAD {apart(theory)}",
-                between(Interval(0.0, constant.low - theory.high, constant.high - theory.low), low=0.0),
+                above(Interval(0.0, constant.low - theory.high, constant.high - theory.low), 0.0),
             )
 
 
 def distance_claims(results: Results, setting: Setting) -> Iterator[Claim]:
+    """The distance is judged by the exact omega*: the paper does not say whether its own is from the printed one."""
     table = results.get(name("paper-5x2", "mf-grad", setting))
     if table:
-        weights = oracle(setting.load("paper-5x2")).weights
         last = int(table["step"].max())
-        found = distance_at(table, weights, last)
+        found = distance_at(table, oracle(setting.load("paper-5x2")).weights, last)
+        from_printed = distance_at(table, PRINTED_WEIGHTS, last)
         yield Claim(
             f"On paper-5x2, MF-GRAD's shares after 10^5 steps are at a distance of {PRINTED} ± 0.0006 from omega*",
             "Section 5",
-            f"{apart(found)} from the exact omega*, after {last:,} steps, {len(np.unique(table['run']))} runs",
+            f"{apart(found)} from the exact omega*, {apart(from_printed)} from the one that the paper prints; after "
+            f"{last:,} steps, {len(np.unique(table['run']))} runs",
             near(found, PRINTED - ERROR, PRINTED + ERROR) if last >= STEPS else UNDECIDED,
         )
     table = results.get(name("paper-4x5", "mf-grad", setting))
     if table:
-        problem = setting.load("paper-4x5")
-        _, shares = shares_of(table, problem.shape)
-        last = int(table["step"].max())
-        main = mean(shares[:, -1].max(axis=2).sum(axis=1))
-        support = (oracle(problem).weights > 1e-6).sum(axis=1)
-        yield Claim(
-            "On paper-4x5 the sparsity pattern emerges as well: one fidelity an arm",
-            "App. D.2",
-            f"the largest cells of the arms have {100 * main.estimate:.0f} % of the cost after {last:,} steps; "
-            f"omega* uses {'one fidelity' if support.max() == 1 else f'up to {support.max()} fidelities'} an arm",
-            between(main, low=0.5) if last >= STEPS else UNDECIDED,
-        )
+        yield sparsity_claim(table, setting.load("paper-4x5"))
+
+
+def sparsity_claim(table: Columns, instance: Instance) -> Claim:
+    _, shares = shares_of(table, instance.shape)
+    used = oracle(instance).weights > 1e-6
+    last, most = int(table["step"].max()), used.sum(axis=1).max()
+    found = mean((shares[:, -1] * used).sum(axis=(1, 2)))
+    return Claim(
+        "On paper-4x5 the sparsity pattern emerges as well: one fidelity an arm",
+        "App. D.2",
+        f"omega* uses {'one fidelity' if most == 1 else f'up to {most} fidelities'} an arm; these cells have "
+        f"{100 * found.estimate:.0f} ± {100 * found.half:.0f} % of the cost after {last:,} steps",
+        above(found, 0.5) if last >= STEPS else UNDECIDED,
+    )
 
 
 def distance_at(table: Columns, weights: NDArray[np.float64], step: int) -> Interval:

@@ -6,9 +6,9 @@ import csv
 import hashlib
 import io
 import json
-import os
 from collections.abc import Iterable, Sequence
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mfbai
+from mfbai.files import replacing
 from mfbai.paper.experiment import SEED, Columns, Experiment, Scale
 
 # What the numbers come from: with another version of it they are computed again.
 SOURCES = (
-    *("catalogue", "complexity.py", "cutting.py", "families.py", "instances.py", "kernels", "problem.py"),
-    *("simulation", "spec.py", "stopping", "strategies"),
+    *("catalogue", "complexity.py", "confidence.py", "cutting.py", "families.py", "instances.py", "kernels"),
+    *("problem.py", "simulation", "spec.py", "stopping", "strategies"),
 )
 
 
@@ -42,7 +43,10 @@ class Store:
                 return None
             names, *lines = csv.reader(io.StringIO(written.decode(), newline=""))
             columns = zip(names, zip(*lines, strict=True), strict=True)
-            return {name: _parsed(column, about["columns"][name]) for name, column in columns}, float(about["seconds"])
+            seconds = float(about["seconds"])
+            if not 0 <= seconds < inf:
+                return None
+            return {name: _parsed(column, about["columns"][name]) for name, column in columns}, seconds
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -77,10 +81,8 @@ def csv_text(names: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
-    part = path.with_name(f"{path.name}.part")
-    part.write_bytes(text.encode())
-    os.replace(part, path)
+    with replacing(path) as part:
+        part.write_bytes(text.encode())
 
 
 @cache

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfbai.errors import Fault, Faults, InvalidInput
+from mfbai.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -118,7 +119,8 @@ def figure(paths: str | Path | Sequence[str | Path], size: tuple[float, float] |
         yield drawn
         for file in files:
             try:
-                drawn.savefig(file, metadata=UNDATED.get(file.suffix.lower()))
+                with replacing(file) as part:
+                    drawn.savefig(part, metadata=UNDATED.get(file.suffix.lower()))
                 drawn.set_layout_engine("none")  # places are found once, for all formats
             except OSError as error:
                 raise InvalidInput([Fault(str(file), f"cannot be written: {error.strerror}")]) from None
