@@ -57,7 +57,7 @@ def baseline_cost():
         noisy = check_instance(name, 1.0)  # so that no run stops while it is timed
         for strategy in ("lucb", "lucb-explore-a", "lucb-explore-b", "iise", "track-and-stop", "oracle", "uniform"):
             window = 500 if strategy == "track-and-stop" else 20_000
-            step = compiled_step(noisy, strategy, window, windows=4)
+            step = compiled_step(noisy, strategy, window, windows=4, repeats=60)
             yield f"{strategy} step, {name}", ns(step), "80 ns" if strategy.startswith("lucb") else "", ""
 
 
