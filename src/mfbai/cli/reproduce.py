@@ -117,7 +117,7 @@ def print_claims(outcome: Outcome, out: Path, seconds: float) -> None:
             table.add_row(Text(text), *(claim.verdict for claim in claims))
         screen.print(table)
         screen.print()
-    screen.print(f"{len(outcome.files)} files in {seconds:.0f} s. Claims: {outcome.tally}.", soft_wrap=True)
+    screen.print(f"{len(outcome.files)} files in {seconds:.0f} s. Claims {outcome.tally}.", soft_wrap=True)
     typer.echo(f"The report is {out / 'report.html'}")
 
 

@@ -218,9 +218,11 @@ def is_setting(text: str) -> bool:
 def is_number(text: str) -> bool:
     """Or several with commas between them."""
     try:
-        return all(isinstance(float(part), float) for part in text.split(","))
+        for part in text.split(","):
+            float(part)
     except ValueError:
         return False
+    return True
 
 
 def add_to(app: typer.Typer) -> None:

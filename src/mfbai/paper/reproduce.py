@@ -86,7 +86,7 @@ class Outcome:
     def tally(self) -> str:
         """How many claims agree, and so on, at each variance."""
         return "; ".join(
-            f"{f'at variance {setting.variance:g}' if setting else 'others'} {tally(claims)}"
+            f"{f'at variance {setting.variance:g}' if setting else 'others'}: {tally(claims)}"
             for setting, claims in self.claims.items()
             if claims
         )
@@ -236,7 +236,7 @@ def _report(
         f"Made by mfbai {mfbai.__version__} with seed {SEED}: {scale.runs:,} runs of each strategy for the cost "
         f"figures, {scale.share_runs} for the shares, {scale.trap_runs} for the trap; {outcome.seconds:,.0f} seconds "
         "of computing (the authors: less than a day on 100 processors). "
-        f"The claims, judged at the end: {outcome.tally}."
+        f"How many of the claims, judged at the end, agree: {outcome.tally}."
     )
     for setting, made in by_setting.items():
         if made:
