@@ -48,9 +48,9 @@ class Solution(NamedTuple):
     x: np.ndarray
     y: np.ndarray
 
-    def evidence(self):
-        """F, leader, challenger and their two top means."""
-        leader = int(self.f.min(axis=1).argmax())
+    def evidence(self, leader=None):
+        """F, leader, challenger and their two top means; or the same of the row of a given leader."""
+        leader = int(self.f.min(axis=1).argmax() if leader is None else leader)
         challenger = int(self.f[leader].argmin())
         pair = leader, challenger
         return float(self.f[pair]), leader, challenger, float(self.x[pair]), float(self.y[pair])
@@ -252,10 +252,10 @@ def golden_section(function, low, high, steps=100):
     return places[best], values[best]
 
 
-def gaussian_evidence(problem, weights, means):
+def gaussian_evidence(problem, weights, means, row_only=False):
     """F, leader, challenger and their top means for a Gaussian problem that maximises, by sorted breakpoints.
 
-    All K (K - 1) pairs, every time.
+    All K (K - 1) pairs, every time. With `row_only` the leader is the arm of the largest psi.
     """
     K = len(weights)
     precise = weights / variance_of(problem)
@@ -273,7 +273,7 @@ def gaussian_evidence(problem, weights, means):
     )
     for table, result in zip(tables, results, strict=True):
         table[i, j] = result
-    return Solution(*tables).evidence()
+    return Solution(*tables).evidence(psi_high.argmax() if row_only else None)
 
 
 def _least_quadratics(precise, low, high):
@@ -305,8 +305,10 @@ class Run(NamedTuple):
     stops: list  # and after how many evaluations
 
 
-def mf_grad_run(problem, rewards, rate, clip, deltas, max_steps):
+def mf_grad_run(problem, rewards, rate, clip, deltas, max_steps, row_only=False):
     """MF-GRAD, line by line, with the stylised rule, on a Gaussian problem; rate 0 is the theory's.
+
+    With `row_only` it climbs the row of the arm of the largest psi in place of F.
 
     rewards[a, m, n] is what the n-th evaluation of a cell returns. Deltas from the largest to the smallest.
     """
@@ -330,7 +332,7 @@ def mf_grad_run(problem, rewards, rate, clip, deltas, max_steps):
             run.stops.append(t)
         if len(run.stops) == len(deltas):
             break
-        _, leader, challenger, *meeting = gaussian_evidence(problem, omega / cost, mean)
+        _, leader, challenger, *meeting = gaussian_evidence(problem, omega / cost, mean, row_only)
         case = Case(problem, count, mean, 0.0)
         gradient = supergradient(case, dict(zip((leader, challenger), meeting, strict=True)))
         pi = omega / cost / (omega / cost).sum()

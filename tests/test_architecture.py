@@ -18,6 +18,7 @@ LAYERS = [
     ["guess"],
     ["spec", "instances", "kernels"],
     ["information", "stopping", "cutting"],
+    ["certainty"],
     ["complexity", "literature"],
     ["strategies"],
     ["simulation"],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import naive
-from mfbai import spec
+from mfbai import simulate, spec
 from mfbai.instances import random_instance
 from mfbai.kernels.stats import make_stats
 from mfbai.simulation.loop import make_outcome, step
@@ -12,7 +12,8 @@ from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES, ask
 
 DELTAS = np.array([0.1, 0.01, 1e-4])
-RATES = {"mf-grad": 0.0, "mf-grad-const": 0.25}
+RATES = {"mf-grad": 0.0, "mf-grad-const": 0.25, "mf-grad-row": 0.25}
+ROW = "mf-grad-row"
 INSTANCES = {
     "paper-4x5": lambda: spec.load("paper-4x5"),
     "paper-4x5, noisy": lambda: spec.load("paper-4x5").with_variance(0.1),
@@ -67,7 +68,7 @@ def test_decisions_are_those_of_the_plain_algorithm(name, strategy, seed):
     instance = INSTANCES[name]()
     max_steps = 500
     rewards = rewards_of(instance, seed, max_steps)
-    plain = naive.mf_grad_run(instance.problem, rewards, RATES[strategy], 100.0, DELTAS, max_steps)
+    plain = naive.mf_grad_run(instance.problem, rewards, RATES[strategy], 100.0, DELTAS, max_steps, strategy == ROW)
     assert_same(compiled_run(instance.problem, rewards, strategy, DELTAS, max_steps), plain)
 
 
@@ -87,6 +88,25 @@ def test_long_runs_do_not_drift():
     plain = naive.mf_grad_run(instance.problem, rewards, 0.25, 100.0, DELTAS[2:] ** 3, 3000)
     assert len(plain.pulls) > 1000
     assert_same(compiled_run(instance.problem, rewards, "mf-grad-const", DELTAS[2:] ** 3, 3000), plain)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.25])
+def test_the_row_variant_is_another_algorithm_at_any_rate(rate):
+    """Its decisions are those of its own plain version, over a long run, and not those of MF-GRAD."""
+    instance = spec.load("paper-5x2").with_variance(0.05)
+    rewards = rewards_of(instance, 5, 2000)
+    plain = naive.mf_grad_run(instance.problem, rewards, rate, 100.0, DELTAS[2:] ** 3, 2000, row_only=True)
+    assert len(plain.pulls) == 2000
+    assert plain.pulls != naive.mf_grad_run(instance.problem, rewards, rate, 100.0, DELTAS[2:] ** 3, 2000).pulls
+    assert_same(compiled_run(instance.problem, rewards, ROW, DELTAS[2:] ** 3, 2000, rate=rate), plain)
+
+
+def test_the_row_variant_is_cheaper_where_data_contradict_the_bounds():
+    """Chasing arms whose data fit badly is what makes rare runs of mf-grad-const long."""
+    row, const = (simulate("paper-5x2", name, runs=300) for name in (ROW, "mf-grad-const"))
+    assert row.stopped.all()
+    assert row.costs.mean() < const.costs.mean()
+    assert row.costs.max() < const.costs.max()
 
 
 def test_the_two_plain_versions_of_gaussian_evidence_agree():

@@ -7,6 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mfbai.certainty import BiasAlarm as BiasAlarm
+    from mfbai.certainty import Risk as Risk
+    from mfbai.certainty import bias_alarms as bias_alarms
+    from mfbai.certainty import intervals as intervals
+    from mfbai.certainty import risk as risk
     from mfbai.complexity import Oracle as Oracle
     from mfbai.complexity import oracle as oracle
     from mfbai.errors import InvalidInput as InvalidInput
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "mfbai.certainty": ["BiasAlarm", "Risk", "bias_alarms", "intervals", "risk"],
     "mfbai.complexity": ["Oracle", "oracle"],
     "mfbai.errors": ["InvalidInput", "MfbaiError", "UnknownName"],
     "mfbai.information": ["Evidence", "evidence"],

@@ -69,7 +69,7 @@ def evidence(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, t
     with faults.absorb():
         model = problem.model(tolerance)
     with faults.absorb():
-        weights, values = _check(problem, counts, means)
+        weights, values = read_tables(problem, counts, means)
     faults.raise_if_any("evidence")
     work = transport.make_work(model)
     value, leader, challenger, x, y = transport.evaluate(model, weights, values, work)
@@ -92,7 +92,9 @@ def _undecided(work: transport.Work, tolerance: float) -> tuple[int, int, float,
     return leader, challenger, x, max(x + tolerance, float(work.psi_low[challenger]))
 
 
-def _check(problem: Problem, counts: ArrayLike, means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def read_tables(
+    problem: Problem, counts: ArrayLike, means: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Both tables as the kernels want them."""
     faults = Faults()
     cells = Cells(faults, problem.arms, problem.fidelities)

@@ -324,6 +324,17 @@ def evaluate(model, weights, means, work):
     return value, leader, challenger, x, y
 
 
+@kernel(inline=False)
+def evaluate_top(model, weights, means, work):
+    """The row of the arm of the largest psi: its value, that arm, its challenger, and their top means. O(K M)."""
+    for a in range(weights.shape[0]):
+        ensure(model, weights, means, a, work)
+    top, _ = refit(model, weights, means, work)
+    first = work.challenger[0] if work.challenger[0] != top else (top + 1) % weights.shape[0]
+    value, work.challenger[0], x, y = row(model, weights, means, top, first, -inf, work)
+    return value, top, work.challenger[0], x, y
+
+
 @kernel
 def divergence_at(model, means, arm, fidelity, x):
     """A cell's divergence if its arm's top mean is x.

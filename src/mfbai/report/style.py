@@ -40,6 +40,7 @@ class Look(NamedTuple):
 STRATEGIES = {
     "mf-grad": Look(BLUE),
     "mf-grad-const": Look(SKY, DASHES[1]),
+    "mf-grad-row": Look(BLUE, DASHES[3], "xxxx"),
     "grad": Look(RED),
     "grad-const": Look(ORANGE, DASHES[1]),
     "uniform": Look(FAINT, DASHES[2]),

@@ -12,6 +12,9 @@ sums; each starts at one for its cell's first evaluation, which makes `ask` go t
 
 On exact ties at the top F is zero for every omega, and so is the gradient that is added: the limit of the paper's
 remedy, which perturbs one of the tied arms.
+
+"mf-grad-row" is another algorithm: in place of F it climbs min_j f_ij for the arm i of the largest psi. The two differ
+where the data contradict the bias bounds, as the leader of F can then be an arm whose data fit badly.
 """
 
 from math import inf, sqrt
@@ -23,7 +26,7 @@ from mfbai.errors import Faults
 from mfbai.kernels.follow import all_grew, anything_changed, arm_grew, follow, mean_moved
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.softmax import exp_into
-from mfbai.kernels.transport import Work, divergence_at, make_work
+from mfbai.kernels.transport import Work, divergence_at, evaluate_top, make_work
 from mfbai.strategies.pieces import every_cell_seen
 from mfbai.strategies.shape import Strategy, ask, tell
 
@@ -33,6 +36,7 @@ CLIP = 100.0  # G: any positive constant serves the theory; it should not bite i
 class State(NamedTuple):
     rate: float  # alpha; 0 for the theory's 1/sqrt(n + 1)
     clip: float  # gradients are cut at clip * sqrt(t)
+    row_only: bool  # whether the arm of the largest psi always leads
     per_cost: np.ndarray  # (K, M) 1 / cost
     gain: np.ndarray  # (K, M) S: the summed clipped supergradients
     weight: np.ndarray  # (K, M) omega~ / cost, unnormalised; proportional to pi~
@@ -57,6 +61,7 @@ def init(model, rate, clip):
     return State(
         rate=float(rate),
         clip=float(clip),
+        row_only=False,
         per_cost=weight,
         gain=np.zeros(model.cost.shape),
         weight=weight.copy(),
@@ -68,6 +73,11 @@ def init(model, rate, clip):
         alpha=np.full(1, rate or 1.0),
         work=make_work(model),
     )
+
+
+def init_row(model, rate, clip):
+    """The same, for the variant whose leader is always the arm of the largest psi."""
+    return init(model, rate, clip)._replace(row_only=True)
 
 
 @kernel
@@ -122,7 +132,10 @@ def mf_grad_tell(model, stats, state, arm, fidelity, x):
 
 @kernel
 def add_supergradient(model, stats, state, limit):
-    _, leader, challenger, x, y = follow(model, state.weight, stats.mean, state.work)
+    if state.row_only:
+        _, leader, challenger, x, y = evaluate_top(model, state.weight, stats.mean, state.work)
+    else:
+        _, leader, challenger, x, y = follow(model, state.weight, stats.mean, state.work)
     pull_cost = state.total[1] / state.total[0]
     for side in range(2):
         a, top = (leader, x) if side == 0 else (challenger, y)
@@ -179,4 +192,5 @@ tell.register(State, mf_grad_tell)
 STRATEGIES = (
     Strategy("mf-grad", "the paper's algorithm, at the theory's rate", init, {"rate": 0.0, "clip": CLIP}),
     Strategy("mf-grad-const", "the same at a constant rate", init, {"rate": 0.25, "clip": CLIP}),
+    Strategy("mf-grad-row", "the same, led by the arm of the largest psi", init_row, {"rate": 0.25, "clip": CLIP}),
 )

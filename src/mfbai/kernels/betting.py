@@ -1,0 +1,116 @@
+"""Betting on a cell's true mean: the martingales that every proven statement of the package is made of.
+
+Who claims that the mean of a cell lies above q (side +1) or below it (side -1) starts with a capital of 1 and bets on
+every value of the cell. If the claim is false, the capital is a supermartingale, whatever decides which cell is
+evaluated next, so it ever reaches c with a probability of 1/c at most. A better bets on a mixture of tilts l >= 0,
+
+    E = (1 - SLAB) + SLAB * integral of exp(l side sum(values) - count * psi_q(l side)) dprior(l),
+
+psi_q being the cumulant function of the family at the mean q: for every l that is a supermartingale at all means on the
+wrong side of q, because psi_q(l) rises with q for l > 0 and falls for l < 0. The prior is half-normal, at one of a few
+`SCALES`: the number of evaluations after which a drift of the usual size shows. It does not depend on q, so E falls
+(side +1) or rises (side -1) with q, which is what its bounds rest on; and it is fixed before any data.
+
+Gaussian: the integral has a closed form, and ln E is convex in q. Other families: the half-normal is replaced by
+`NODES` of it, a prior as good as any other, and the sum is exact.
+"""
+
+from math import erfc, exp, expm1, inf, log, log1p, sqrt
+
+import numpy as np
+
+from mfbai.families import BernoulliLaw, ExponentialLaw, GaussianLaw, PoissonLaw
+from mfbai.kernels.jit import generic, kernel
+
+SLAB = 0.7  # share of the capital that bets
+SCALES = np.array([4.0, 32.0, 0.5, 256.0, 2048.0, 16384.0])
+LOG_WEIGHTS = -np.log(np.arange(1.0, 7.0) * np.arange(2.0, 8.0))  # of the scales
+LOG_WEIGHTS -= np.log(np.exp(LOG_WEIGHTS).sum())
+CASH = log(1.0 - SLAB)
+DENSITY = 1.0 / sqrt(2.0 * np.pi)  # of the standard normal at 0
+ROOT_HALF = sqrt(0.5)
+
+_nodes, _weights = np.polynomial.legendre.leggauss(16)
+NODES = 1.75 * (_nodes + 1.0)  # the half-normal on [0, 3.5]
+LOG_NODE_WEIGHTS = np.log(_weights * np.exp(-0.5 * NODES**2))
+LOG_NODE_WEIGHTS -= np.log(np.exp(LOG_NODE_WEIGHTS).sum())
+
+
+@generic(0)
+def capital(law, arm, fidelity, count, mean, q, side, scale):
+    """ln E in the given cell, at the given scale."""
+
+
+@generic(0)
+def exponent(law, count, mean, q, tilt):
+    """tilt * sum(values) - count * psi_q(tilt), in terms of which the prior has unit variance at scale 1."""
+
+
+@kernel
+def gaussian_capital(law, arm, fidelity, count, mean, q, side, scale):
+    return half_normal(count, law.precision[arm, fidelity], side * (mean - q), SCALES[scale])[0]
+
+
+@kernel
+def half_normal(count, precision, distance, scale):
+    """ln E and its two derivatives in the distance of the mean beyond q."""
+    rise = count * sqrt(precision / (count + scale))
+    z = rise * distance
+    stake = 2.0 * SLAB * sqrt(scale / (count + scale))
+    if z > 24.0:  # all of the normal is on the right side, and what is held in cash does not matter
+        return 0.5 * z * z + log(stake), rise * z, rise * rise
+    if z > -24.0:
+        won = 0.5 * exp(0.5 * z * z) * erfc(-ROOT_HALF * z)
+    else:
+        won = -DENSITY / z * (1.0 - 1.0 / (z * z))  # a little too little
+    total = 1.0 - SLAB + stake * won
+    slope = stake * (z * won + DENSITY) / total
+    bend = stake * ((1.0 + z * z) * won + z * DENSITY) / total - slope * slope
+    return log(total), rise * slope, rise * rise * bend
+
+
+@kernel
+def tilted_capital(law, arm, fidelity, count, mean, q, side, scale):
+    unit = side / sqrt(SCALES[scale])
+    most = -inf
+    for g in range(NODES.size):
+        most = max(most, LOG_NODE_WEIGHTS[g] + exponent(law, count, mean, q, unit * NODES[g]))
+    if most == inf or most == -inf:
+        return most if most == inf else CASH
+    total = 0.0
+    for g in range(NODES.size):
+        total += exp(LOG_NODE_WEIGHTS[g] + exponent(law, count, mean, q, unit * NODES[g]) - most)
+    won = log(SLAB) + most + log(total)
+    top = max(won, CASH)
+    return top + log(exp(won - top) + exp(CASH - top))
+
+
+@kernel
+def bernoulli_exponent(law, count, mean, q, tilt):
+    mean, q, tilt = law.sign * mean, min(max(law.sign * q, 0.0), 1.0), 2.0 * law.sign * tilt
+    return count * (tilt * mean - log1p(q * expm1(tilt)))
+
+
+@kernel
+def poisson_exponent(law, count, mean, q, tilt):
+    mean, q, tilt = law.sign * mean, max(law.sign * q, 0.0), law.sign * tilt
+    return count * (tilt * mean - q * expm1(tilt))
+
+
+@kernel
+def exponential_exponent(law, count, mean, q, tilt):
+    # In units of q: the mean that is bet on is q exp(tilt).
+    mean, q, tilt = law.sign * mean, law.sign * q, law.sign * tilt
+    if q <= 0.0:
+        return inf if tilt > 0.0 else -inf
+    return count * (-expm1(-tilt) * (mean / q) - tilt)
+
+
+capital.register(GaussianLaw, gaussian_capital)
+for law, function in {
+    BernoulliLaw: bernoulli_exponent,
+    PoissonLaw: poisson_exponent,
+    ExponentialLaw: exponential_exponent,
+}.items():
+    capital.register(law, tilted_capital)
+    exponent.register(law, function)

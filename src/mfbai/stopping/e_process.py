@@ -1,0 +1,170 @@
+"""The e-process rule: proven for every strategy, batch and delay, and as tight as the paper's heuristic.
+
+Rival j is ruled out against arm i once ln E_ij, of `kernels.claims`, reaches ln((K - 1) / delta), and stays ruled out.
+Stop when the arm of the largest psi has ruled out all others. If it is wrong, its E against the best arm has reached
+(K - 1) / delta, which has a probability of delta / (K - 1) at most, and there are K - 1 wrong arms: docs/guarantee.md.
+
+It is cheap because ln E_ij <= f_ij: nothing is computed while f is too small. A test that fails leaves a witness, a
+pair at frozen top means, whose f is then kept an upper bound by a few additions for each evaluation, as in `glr`. The
+next test comes when that bound allows a crossing, or has grown by half of what the evidence fell short by; and in any
+case before the cost has grown by 1 %.
+"""
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from mfbai.kernels import claims
+from mfbai.kernels.jit import kernel
+from mfbai.kernels.transport import Work, fit, make_work, pair
+from mfbai.stopping.glr import part
+from mfbai.stopping.shape import Rule, decide, observe
+
+PATIENCE = 1.01  # growth of the cost without a test
+ROWS = 64  # arms whose evidence is remembered: those that led last
+
+
+class State(NamedTuple):
+    target: np.ndarray  # (levels,) ln((K - 1) / delta)
+    proven: np.ndarray  # (rows, K) the largest ln E_ij that was proven so far, for i the row's owner
+    owner: np.ndarray  # (rows,) -1 while free
+    turn: np.ndarray  # (rows,) when the row was last used
+    leader: np.ndarray  # (2,) the arm of the largest psi as of the last test, and its row
+    work: Work
+    claim: claims.Work
+    start: np.ndarray  # (K,) where the minimum of ln E_{leader,j} was last found
+    pair: np.ndarray  # (2,) the witness' arms; -1 if there is none
+    meeting: np.ndarray  # (2,) their top means
+    met: np.ndarray  # (2, M) each cell's part of its bound
+    bound: np.ndarray  # (1,) on f of the witness
+    wait: np.ndarray  # (2,) a bound, and a cost, at which to test again
+
+
+def init(model, deltas, fidelities) -> State:
+    K, M = model.cost.shape
+    rows = min(K, ROWS)
+    return State(
+        target=np.log((K - 1) / np.asarray(deltas, dtype=np.float64)),
+        proven=np.full((rows, K), -inf),
+        owner=np.full(rows, -1, dtype=np.int64),
+        turn=np.zeros(rows, dtype=np.int64),
+        leader=np.full(2, -1, dtype=np.int64),
+        work=make_work(model),
+        claim=claims.make_work(),
+        start=np.full(K, np.nan),
+        pair=np.full(2, -1, dtype=np.int64),
+        meeting=np.zeros(2),
+        met=np.zeros((2, M)),
+        bound=np.zeros(1),
+        wait=np.zeros(2),
+    )
+
+
+@kernel
+def e_process_observe(model, stats, rule, arm, fidelity):
+    rule.work.stale[arm] = True
+    for side in range(2):
+        if rule.pair[side] == arm:
+            now = part(model, stats, arm, fidelity, rule.meeting[side])
+            rule.bound[0] += now - rule.met[side, fidelity]
+            rule.met[side, fidelity] = now
+
+
+@kernel
+def e_process_decide(model, stats, rule, level):
+    if rule.bound[0] < rule.wait[0] and stats.spent[0] < rule.wait[1]:
+        return -1
+    return test(model, stats, rule, level)
+
+
+@kernel(inline=False)
+def test(model, stats, rule, level):
+    top, row = lead(model, stats, rule)
+    target = rule.target[level]
+    rule.pair[0], rule.pair[1] = -1, -1
+    rule.bound[0], rule.wait[0], rule.wait[1] = 0.0, inf, 0.0
+    if top < 0:
+        return -1
+    passed, least = True, inf
+    for j in range(stats.count.shape[0]):
+        if j == top or rule.proven[row, j] >= target:
+            continue
+        f, x, y = pair(model, stats.count, stats.mean, top, j, rule.work.eta[j], rule.work)
+        rule.work.eta[j] = x
+        missing = 0.0
+        if f >= target:
+            start = rule.start[j] if rule.start[j] == rule.start[j] else x
+            value, rule.start[j] = claims.against(model.law, model, stats, top, j, start, target, rule.claim)
+            if value >= target:
+                rule.proven[row, j] = value
+                continue
+            missing = target - value
+        passed = False
+        if f < least:
+            least = f
+            rule.pair[0], rule.pair[1], rule.meeting[0], rule.meeting[1] = top, j, x, y
+            rule.wait[0] = max(f + 0.5 * missing, target)
+    if passed:
+        return top
+    rule.wait[1] = PATIENCE * stats.spent[0]
+    freeze(model, stats, rule)
+    return -1
+
+
+@kernel
+def lead(model, stats, rule):
+    """The arm of the largest psi, the middle if that is an interval, and its row; -1 while an arm has no data."""
+    work = rule.work
+    top = 0
+    for a in range(stats.count.shape[0]):
+        if work.stale[a]:
+            fit(model, stats.count, stats.mean, a, work)
+        if not has_data(stats, a):
+            return -1, 0
+        if work.psi_low[a] + work.psi_high[a] > work.psi_low[top] + work.psi_high[top]:
+            top = a
+    if top == rule.leader[0]:
+        row = rule.leader[1]
+    else:
+        row = row_of(rule, top)
+        rule.start[:] = np.nan
+        rule.leader[0], rule.leader[1] = top, row
+    rule.turn[row] = stats.steps[0]
+    return top, row
+
+
+@kernel
+def has_data(stats, arm):
+    for m in range(stats.count.shape[1]):
+        if stats.count[arm, m] > 0.0:
+            return True
+    return False
+
+
+@kernel
+def row_of(rule, arm):
+    """The arm's row, or else a free one, or that of the arm that led the longest ago, which is forgotten."""
+    row = 0
+    for n in range(rule.owner.size):
+        if rule.owner[n] == arm:
+            return n
+        if rule.owner[row] >= 0 and (rule.owner[n] < 0 or rule.turn[n] < rule.turn[row]):
+            row = n
+    rule.owner[row] = arm
+    rule.proven[row, :] = -inf
+    return row
+
+
+@kernel
+def freeze(model, stats, rule):
+    rule.bound[0] = 0.0
+    for side in range(2):
+        for m in range(stats.count.shape[1]):
+            rule.met[side, m] = part(model, stats, rule.pair[side], m, rule.meeting[side])
+            rule.bound[0] += rule.met[side, m]
+
+
+observe.register(State, e_process_observe)
+decide.register(State, e_process_decide)
+RULES = (Rule("e-process", "proven, and as tight as the heuristic", init),)
