@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench bench-strategies bench-guarantee clean
 
 demo: $(VENV)/ready
 	$(BIN)/mfbai demo
@@ -18,6 +18,12 @@ check: $(VENV)/ready
 
 bench: $(VENV)/ready
 	$(BIN)/python bench/run.py
+
+bench-strategies: $(VENV)/ready
+	$(BIN)/python bench/strategies.py
+
+bench-guarantee: $(VENV)/ready
+	$(BIN)/python bench/guarantee.py
 
 $(VENV)/ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

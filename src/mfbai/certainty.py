@@ -105,8 +105,9 @@ def bias_alarms(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike
 
     >>> from mfbai import Gaussian, Problem, bias_alarms
     >>> problem = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
-    >>> bias_alarms(problem, [[20, 20], [20, 20]], [[0.50, 0.80], [0.81, 0.79]], delta=0.01)
-    [BiasAlarm(arm=0, fidelity=0, level=3.449...e-06, certain=True)]
+    >>> found = bias_alarms(problem, [[20, 20], [20, 20]], [[0.50, 0.80], [0.81, 0.79]], delta=0.01)
+    >>> [(problem.arms[alarm.arm], problem.fidelities[alarm.fidelity], alarm.certain) for alarm in found]
+    [('plain', 'fidelity 1', True)]
     """
     model, stats, _ = _read(problem, counts, means, 0.0, delta)
     K, M = stats.count.shape

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from math import isfinite, log
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mfbai.simulation.setup import Run
 
-INSTANCE, DELTA, RUNS = "paper-4x5", 0.01, 500
+INSTANCE, STRATEGY, DELTA, RUNS = "paper-4x5", "frugal", 0.01, 500
 FRAME = 0.05  # seconds between two pictures
 FRAMES = 100  # a run is spread over about so many of them: some five seconds
 
@@ -34,8 +34,8 @@ def demo(seed: Annotated[int, typer.Option(help="Another seed, another run.")] =
         "[bold]Which of four arms is best?[/bold] Each can be evaluated at five fidelities, from cheap and biased"
     )
     out.print(f"to true, where one evaluation costs a hundred times as much (instance {INSTANCE}).\n")
-    goal = int(mfbai.simulate(INSTANCE, "mf-grad", DELTA, runs=1, seed=seed).steps[0])
-    run = start("mf-grad", seed)
+    goal = int(mfbai.simulate(INSTANCE, STRATEGY, DELTA, runs=1, seed=seed).steps[0])
+    run = start(seed)
     if out.is_terminal:
         with Live(picture(run), console=out, refresh_per_second=1 / FRAME) as live:
             while not run.decided:
@@ -48,39 +48,56 @@ def demo(seed: Annotated[int, typer.Option(help="Another seed, another run.")] =
     conclude(out, run, seed)
 
 
-def start(strategy: str, seed: int) -> Run:
+def start(seed: int) -> Run:
     from mfbai.simulation.setup import Run, prepare
+    from mfbai.stopping import DEFAULT
 
-    run = Run(prepare(INSTANCE, strategy, "stylised", [DELTA], {}, {"seed": seed})[0])
+    run = Run(prepare(INSTANCE, STRATEGY, DEFAULT, [DELTA], {}, {"seed": seed})[0])
     run.restart(seed, 0)
     return run
 
 
 def picture(run: Run) -> Group:
-    """Evidence against its threshold, and what was spent on each cell."""
+    """What is proven and what must be, and what was spent on each cell."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
-    from mfbai.information import evidence
+    from mfbai.certainty import intervals, risk
 
     problem, stats = run.setup.instance.problem, run.stats
-    found = evidence(problem, stats.count, stats.mean)
-    threshold = float(run.rule.base[0] + run.rule.scale * log(log(max(int(stats.steps[0]), 1)) + run.rule.offset))
+    found = risk(problem, stats.count, stats.mean)
+    ends = intervals(problem, stats.count, stats.mean, DELTA)
+    proven, needed = proof(run)
     cells = Table(title="cost spent", box=None, header_style="bold", title_justify="left", pad_edge=False)
     cells.add_column("arm")
     for fidelity, cost in zip(problem.fidelities, problem.costs[0], strict=True):
         cells.add_column(f"{fidelity}\n(cost {cost:g})", justify="right")
-    cells.add_column("estimate of\nthe true mean", justify="right")
+    cells.add_column("true mean\n(99 % sure)", justify="right")
     for a, arm in enumerate(problem.arms):
-        style = "bold green" if a == found.leader and found.value > 0 else ""
+        style = "bold green" if a == found.leader and proven > 0 else ""
         spent = [f"{cost:.2f}" for cost in stats.count[a] * problem.costs[a]]
-        low, high = found.estimates[a].tolist()
-        cells.add_row(arm, *spent, f"{(low + high) / 2:.3f}" if isfinite(high - low) else "", style=style)
+        low, high = ends[a].tolist()
+        cells.add_row(arm, *spent, f"{low:.2f}-{high:.2f}" if isfinite(high - low) else "", style=style)
     steps = int(stats.steps[0])
-    told = f"evidence {found.value:.2f} of {threshold:.2f} needed; {steps} evaluations, cost {stats.spent[0]:.2f}"
-    bar = ProgressBar(total=threshold, completed=min(found.value, threshold), width=72)
+    told = f"evidence {proven:.2f} of {needed:.2f} needed; {steps} evaluations, cost {stats.spent[0]:.2f}"
+    bar = ProgressBar(total=needed, completed=min(proven, needed), width=72)
     return Group(told, bar, "\n", cells)
+
+
+def proof(run: Run) -> tuple[float, float]:
+    """The evidence that the leader has against its closest rival, at best so far, and what it takes to stop."""
+    import numpy as np
+
+    from mfbai.certainty import risk
+
+    found = risk(run.setup.instance, run.stats.count, run.stats.mean)
+    best = found.log_evidence.copy()
+    for owner, row in zip(run.rule.owner, run.rule.proven, strict=True):
+        if owner == found.leader:
+            best = np.maximum(best, row)
+    best[found.leader] = np.inf
+    return max(float(best.min()), 0.0), float(run.rule.target[0])
 
 
 def conclude(out: Any, run: Run, seed: int) -> None:
@@ -90,10 +107,9 @@ def conclude(out: Any, run: Run, seed: int) -> None:
     answer, cost = int(run.outcome.answer[0]), float(run.outcome.cost[0])
     verdict = "which is right" if answer == instance.best else f"which is wrong: it is {instance.arms[instance.best]}"
     out.print(f"\n[bold]The best arm is {instance.arms[answer]}[/bold] ({verdict}). It cost {cost:.2f}.")
-    rule = "the stopping rule is the heuristic of the paper's experiments"
-    out.print(f"The risk of a wrong answer was set to {DELTA:.0%}; {rule}.")
-    ours = mfbai.simulate(instance, "mf-grad", DELTA, RUNS, seed)
-    top = mfbai.simulate(instance, "grad", DELTA, RUNS, seed)
+    out.print(f"The risk of a wrong answer is {DELTA:.0%} at most, which is proven (docs/guarantee.md).")
+    ours = mfbai.simulate(instance, STRATEGY, DELTA, RUNS, seed)
+    top = mfbai.simulate(instance, "track-and-stop", DELTA, RUNS, seed)
     saved = 1 - ours.mean_cost / top.mean_cost
     out.print(
         f"Over {RUNS} runs: {ours.mean_cost:.0f} on average with all fidelities, {top.mean_cost:.0f} with the top "

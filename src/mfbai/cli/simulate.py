@@ -21,16 +21,17 @@ def simulate(
     strategy: Annotated[
         list[str],
         typer.Option(
-            help="mf-grad, mf-grad-const, mf-grad-row, grad, grad-const, track-and-stop, iise, lucb, lucb-explore-a, "
-            "lucb-explore-b, uniform or oracle (which knows the truth); give it again to compare."
+            help="frugal, mf-grad, mf-grad-const, mf-grad-row, grad, grad-const, track-and-stop, iise, lucb, "
+            "lucb-explore-a, lucb-explore-b, uniform or oracle (which knows the truth); give it again to compare."
         ),
     ] = ["mf-grad"],  # noqa: B006
     stopping: Annotated[
         str,
         typer.Option(
-            help="The stopping rule, for strategies without one of their own: stylised, theorem or kaufmann-koolen."
+            help="The stopping rule, for strategies without one of their own: e-process, stylised, theorem or "
+            "kaufmann-koolen."
         ),
-    ] = "stylised",
+    ] = "e-process",
     delta: Annotated[list[str], typer.Option(help="The risk, or several.")] = ["0.01"],  # noqa: B006
     runs: Annotated[int, typer.Option(help="How many runs.")] = 1000,
     seed: Annotated[int, typer.Option(help="Results depend on it alone.")] = 0,

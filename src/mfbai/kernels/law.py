@@ -35,6 +35,11 @@ def reach(law, arm, fidelity, weight, move):
 
 
 @generic(0)
+def variance(law, arm, fidelity, count, mean):
+    """About how noisy the given cell is, if `count` evaluations had this mean; never zero."""
+
+
+@generic(0)
 def sample(law, rng, arm, fidelity, mean):
     """Draw one evaluation of the given cell."""
 
@@ -79,6 +84,11 @@ def gaussian_sample(law, rng, arm, fidelity, mean):
 
 
 @kernel
+def gaussian_variance(law, arm, fidelity, count, mean):
+    return 1.0 / law.precision[arm, fidelity]
+
+
+@kernel
 def excess(u):
     """u - ln(1 + u) >= 0, without cancellation near 0: every divergence below is made of it."""
     if u <= -1.0:
@@ -119,6 +129,12 @@ def bernoulli_slopes(law, arm, fidelity, p, e):
 
 
 @kernel
+def bernoulli_variance(law, arm, fidelity, count, mean):
+    p = (count * law.sign * mean + 0.5) / (count + 1.0)
+    return max(p * (1.0 - p), 1e-9)
+
+
+@kernel
 def bernoulli_sample(law, rng, arm, fidelity, mean):
     return law.sign if rng.random() < law.sign * mean else 0.0
 
@@ -133,6 +149,11 @@ def poisson_slopes(law, arm, fidelity, p, e):
     p, q = law.sign * p, law.sign * (p + e)
     down = share(p, q)
     return law.sign * (1.0 - down), share(down, q)
+
+
+@kernel
+def poisson_variance(law, arm, fidelity, count, mean):
+    return max(law.sign * mean, 0.0) + 0.5 / count
 
 
 @kernel(inline=False, memory=True)
@@ -160,15 +181,27 @@ def exponential_slopes(law, arm, fidelity, p, e):
 
 
 @kernel
+def exponential_variance(law, arm, fidelity, count, mean):
+    return max(mean * mean, TINY)
+
+
+@kernel
 def exponential_sample(law, rng, arm, fidelity, mean):
     return law.sign * rng.exponential(law.sign * mean)
 
 
 for law, functions in {
-    GaussianLaw: (gaussian_divergence, gaussian_slopes, yes, gaussian_reach, gaussian_sample),
-    BernoulliLaw: (bernoulli_divergence, bernoulli_slopes, no, unknown_reach, bernoulli_sample),
-    PoissonLaw: (poisson_divergence, poisson_slopes, no, unknown_reach, poisson_sample),
-    ExponentialLaw: (exponential_divergence, exponential_slopes, no, unknown_reach, exponential_sample),
+    GaussianLaw: (gaussian_divergence, gaussian_slopes, yes, gaussian_reach, gaussian_variance, gaussian_sample),
+    BernoulliLaw: (bernoulli_divergence, bernoulli_slopes, no, unknown_reach, bernoulli_variance, bernoulli_sample),
+    PoissonLaw: (poisson_divergence, poisson_slopes, no, unknown_reach, poisson_variance, poisson_sample),
+    ExponentialLaw: (
+        exponential_divergence,
+        exponential_slopes,
+        no,
+        unknown_reach,
+        exponential_variance,
+        exponential_sample,
+    ),
 }.items():
-    for name, function in zip((divergence, slopes, is_quadratic, reach, sample), functions, strict=True):
+    for name, function in zip((divergence, slopes, is_quadratic, reach, variance, sample), functions, strict=True):
         name.register(law, function)

@@ -13,6 +13,7 @@ from mfbai.complexity import oracle
 from mfbai.paper.claims import AGREES, DISAGREES, UNDECIDED, Claim, above, together
 from mfbai.paper.experiment import (
     DELTAS,
+    RULE,
     SEED,
     Columns,
     Experiment,
@@ -56,7 +57,7 @@ def compute(instance: str, strategies: Sequence[str], setting: Setting, scale: S
     problem = setting.load(instance)
 
     def run(strategy: str) -> Columns:
-        return complete(simulate(problem, strategy, DELTAS, scale.runs, SEED).columns(), scale.runs)
+        return complete(simulate(problem, strategy, DELTAS, scale.runs, SEED, RULE).columns(), scale.runs)
 
     return stacked({strategy: run(strategy) for strategy in strategies}, "strategy")
 

@@ -16,6 +16,7 @@ from mfbai.spec import check_instance
 PUBLISHED, PRINTED = 0.01, 0.1  # the variance that the paper's results come from, and the one that its text prints
 DELTAS = (0.01, 1e-10)
 SEED = 2024
+RULE = "stylised"  # what the paper's experiments stopped by
 
 Columns = dict[str, NDArray[Any]]  # a table by its columns
 Results = Mapping[str, Columns]  # by the experiment's name

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mfbai.complexity import oracle
 from mfbai.paper.claims import AGREES, DISAGREES, UNDECIDED, Claim, near
-from mfbai.paper.experiment import SEED, Columns, Experiment, Figure, Results, Scale, complete
+from mfbai.paper.experiment import RULE, SEED, Columns, Experiment, Figure, Results, Scale, complete
 from mfbai.paper.intervals import Interval, mean, share
 from mfbai.report import style
 from mfbai.report.costs import Sample, draw_costs, name_everything, with_error
@@ -36,7 +36,7 @@ def name(strategy: str) -> str:
 
 
 def compute(strategy: str, scale: Scale) -> Columns:
-    found = simulate(INSTANCE, strategy, DELTA, scale.trap_runs, SEED, max_steps=scale.pulls)
+    found = simulate(INSTANCE, strategy, DELTA, scale.trap_runs, SEED, RULE, max_steps=scale.pulls)
     return complete(found.columns(), scale.trap_runs)
 
 

@@ -17,7 +17,7 @@ from mfbai.problem import Array, Instance, Problem
 from mfbai.simulation.engine import progress
 from mfbai.simulation.setup import STAND_IN, check_integers
 from mfbai.spec import check_instance, load, load_guess
-from mfbai.stopping import RULES, Rule
+from mfbai.stopping import DEFAULT, RULES, Rule
 
 USED = 1e-3  # a fidelity with a smaller share of the cost counts as not used
 EXAMPLES = "means = [0.8, 0.9], low = 0.5 and high = 1.0, or gap = 0.1"
@@ -42,14 +42,14 @@ def plan(
     [('coarse', 'worth having'), ('fine', 'the true one')]
     """
     problem, guess, source, means = check(spec, guess, delta, tolerance, seed)
-    usable = [rule for rule in RULES.values() if costs.complete(rule)]
+    rule = RULES[DEFAULT]
     compared = _compare(problem, means, tolerance)
-    trials = Trials(problem, means, usable, float(delta), float(tolerance), int(seed))
+    trials = Trials(problem, means, rule, float(delta), float(tolerance), int(seed))
     with progress(trials.expected * RUNS, f"simulating {STRATEGY}") as advance:
         trials.advance = advance
         kept = trials.worth_learning(compared.kept)
         sets = _sets(problem.n_fidelities, kept)
-        simulated = [_simulated(rule, {name: trials.trial(rule, sets[name]) for name in sets}) for rule in usable]
+        simulated = _simulated(rule, {name: trials.trial(sets[name]) for name in sets})
     return Plan(
         name=Path(spec).stem if isinstance(spec, str | Path) else getattr(spec, "name", None),
         problem=problem,
@@ -61,7 +61,7 @@ def plan(
         truths=means,
         gap=spread(truths.gaps_of(problem, means)),
         sets={name: tuple(problem.fidelities[m] for m in members) for name, members in sets.items()},
-        estimates=(*_reckoned(problem, means, sets, delta, tolerance), *simulated),
+        estimates=(*_reckoned(problem, means, sets, delta, tolerance), simulated),
         fidelities=tuple(_worth(problem, compared, m, kept) for m in range(problem.n_fidelities)),
         changes=compared.changes,
     )

@@ -19,7 +19,7 @@ from mfbai.simulation.setup import Run, Setup
 from mfbai.stopping import Rule
 from mfbai.strategies import STRATEGIES
 
-STRATEGY = "mf-grad"
+STRATEGY = "frugal"  # the default of live studies
 FIRST = 50  # runs of a trial
 RUNS = 200  # of a trial whose first runs were quick
 PAYS = 0.05  # leaving a fidelity out must save this part of the cost
@@ -67,18 +67,18 @@ class Trials:
 
     problem: Problem
     truths: Array
-    rules: list[Rule]
+    rule: Rule
     delta: float
     tolerance: float
     seed: int
     advance: Advance = lambda count: None
-    made: dict[tuple[str, tuple[int, ...]], Trial] = field(default_factory=dict)
+    made: dict[tuple[int, ...], Trial] = field(default_factory=dict)
 
     @property
     def expected(self) -> int:
         """About how many will be made: seldom more, and never more than there are sets of fidelities."""
         M = self.problem.n_fidelities
-        return len(self.rules) * min(3 + 2 * M, 1 << (M - 1))
+        return min(3 + 2 * M, 1 << (M - 1))
 
     @property
     def most_steps(self) -> int:
@@ -87,29 +87,28 @@ class Trials:
         cells = self.problem.costs.size
         return max(int(MOST_SECONDS / (self.expected * min(FIRST, RUNS) * (once + each * cells))), 2 * cells)
 
-    def trial(self, rule: Rule, fidelities: list[int]) -> Trial:
-        key = (rule.name, tuple(fidelities))
+    def trial(self, fidelities: list[int]) -> Trial:
+        key = tuple(fidelities)
         if key not in self.made:
-            self.made[key] = self._run(rule, only(self.problem, fidelities), self.truths[:, :, fidelities])
+            self.made[key] = self._run(only(self.problem, fidelities), self.truths[:, :, fidelities])
         return self.made[key]
 
     def worth_learning(self, fidelities: list[int]) -> list[int]:
         """Those left after leaving out, one after the other or all but the top at once, what is known to cost the
-        strategy more than it saves, under the first of the rules."""
-        rule = self.rules[0]
+        strategy more than it saves."""
         while len(fidelities) > 1:
             fewer = [[m for m in fidelities if m != dropped] for dropped in fidelities[:-1]] + [fidelities[-1:]]
-            best = min(fewer, key=lambda rest: self.trial(rule, rest).median)
-            if not cheaper(self.trial(rule, best), self.trial(rule, fidelities)):
+            best = min(fewer, key=lambda rest: self.trial(rest).median)
+            if not cheaper(self.trial(best), self.trial(fidelities)):
                 break
             fidelities = best
         return fidelities
 
-    def _run(self, rule: Rule, problem: Problem, truths: Array) -> Trial:
+    def _run(self, problem: Problem, truths: Array) -> Trial:
         limit = self.most_steps
 
         def one(number: int) -> tuple[float, bool, int]:
-            run = Run(_setup(problem, truths[number % len(truths)], rule, self.delta, self.tolerance))
+            run = Run(_setup(problem, truths[number % len(truths)], self.rule, self.delta, self.tolerance))
             run.restart(self.seed, number)
             run.advance(limit)
             self.advance(1)
@@ -131,17 +130,17 @@ class Trials:
 
 
 def _setup(problem: Problem, means: Array, rule: Rule, delta: float, tolerance: float) -> Setup:
-    model, strategy = problem.model(tolerance), STRATEGIES[STRATEGY]
+    model, strategy, instance = problem.model(tolerance), STRATEGIES[STRATEGY], instance_of(problem, means)
 
     def make_rule(state: object) -> object:
         return rule.init(model, np.array([delta]), problem.n_fidelities, **rule.options)
 
     return Setup(
-        instance=instance_of(problem, means),
+        instance=instance,
         strategy=STRATEGY,
         model=model,
         truth=problem.sign * means,
         levels=1,
-        make_state=lambda: strategy.init(model, **strategy.options),
+        make_state=lambda: strategy.make(instance, delta, tolerance=tolerance),
         make_rule=make_rule,
     )

@@ -16,6 +16,7 @@ from mfbai.confidence import half_width
 from mfbai.problem import Instance
 from mfbai.simulation.engine import for_each_run, warm_up
 from mfbai.simulation.setup import CHUNK, Run, prepare
+from mfbai.stopping import DEFAULT
 from mfbai.strategies import STRATEGIES
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def simulate(
     delta: float | Sequence[float] = 0.01,
     runs: int = 1000,
     seed: int = 0,
-    stopping: str = "stylised",
+    stopping: str = DEFAULT,
     max_steps: int | None = None,
     workers: int | None = None,
     options: Mapping[str, float] | None = None,

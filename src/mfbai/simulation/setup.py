@@ -15,7 +15,7 @@ from mfbai.kernels.stats import make_stats
 from mfbai.problem import Instance, Model
 from mfbai.simulation.loop import advance, make_outcome
 from mfbai.spec import check_instance
-from mfbai.stopping import RULES, glr, own
+from mfbai.stopping import DEFAULT, RULES, e_process, glr, own
 from mfbai.strategies import STRATEGIES
 
 STAND_IN = "paper-5x2"  # an instance to check other arguments with, if the one that is given is at fault
@@ -145,6 +145,8 @@ def _assemble(
             return own.never() if stopping is None else own.State(state.answer)
         if rule is None:
             return glr.never(model)
+        if isinstance(getattr(state, "rule", None), e_process.State) and rule is RULES[DEFAULT]:
+            return state.rule  # kept by the strategy already
         settings = {name: given.get(name, default) for name, default in rule.options.items()}
         return rule.init(model, deltas, fidelities, **settings)
 

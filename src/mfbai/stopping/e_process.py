@@ -30,6 +30,7 @@ class State(NamedTuple):
     proven: np.ndarray  # (rows, K) the largest ln E_ij that was proven so far, for i the row's owner
     owner: np.ndarray  # (rows,) -1 while free
     turn: np.ndarray  # (rows,) when the row was last used
+    ruled: np.ndarray  # (1,) how often a rival was ruled out
     leader: np.ndarray  # (2,) the arm of the largest psi as of the last test, and its row
     work: Work
     claim: claims.Work
@@ -49,6 +50,7 @@ def init(model, deltas, fidelities) -> State:
         proven=np.full((rows, K), -inf),
         owner=np.full(rows, -1, dtype=np.int64),
         turn=np.zeros(rows, dtype=np.int64),
+        ruled=np.zeros(1, dtype=np.int64),
         leader=np.full(2, -1, dtype=np.int64),
         work=make_work(model),
         claim=claims.make_work(),
@@ -98,6 +100,7 @@ def test(model, stats, rule, level):
             value, rule.start[j] = claims.against(model.law, model, stats, top, j, start, target, rule.claim)
             if value >= target:
                 rule.proven[row, j] = value
+                rule.ruled[0] += 1
                 continue
             missing = target - value
         passed = False
@@ -135,6 +138,12 @@ def lead(model, stats, rule):
 
 
 @kernel
+def ruled_out(rule, i, j, level):
+    """Whether rival j was ruled out against i, if i leads as of the last test."""
+    return rule.leader[0] == i and rule.proven[rule.leader[1], j] >= rule.target[level]
+
+
+@kernel
 def has_data(stats, arm):
     for m in range(stats.count.shape[1]):
         if stats.count[arm, m] > 0.0:
@@ -167,4 +176,4 @@ def freeze(model, stats, rule):
 
 observe.register(State, e_process_observe)
 decide.register(State, e_process_decide)
-RULES = (Rule("e-process", "proven, and as tight as the heuristic", init),)
+RULES = (Rule("e-process", "the proven test, for any strategy", init),)

@@ -36,8 +36,10 @@ class Strategy:
     own_rule: bool = False  # whether `tell` also decides when to stop, and puts the arm into `state.answer` (1,)
     needs: tuple[str, ...] = ()  # what else init takes: "delta", if sampling depends on it; "instance", the truth
 
-    def make(self, instance: Instance, delta: float, options: Mapping[str, Any] | None = None) -> Any:
+    def make(
+        self, instance: Instance, delta: float, options: Mapping[str, Any] | None = None, tolerance: float = 0.0
+    ) -> Any:
         """The first state of a run; options that are not given have their defaults."""
         about = {"delta": delta, "instance": instance}
         settings = {name: (options or {}).get(name, default) for name, default in self.options.items()}
-        return self.init(instance.problem.model(), **{name: about[name] for name in self.needs}, **settings)
+        return self.init(instance.problem.model(tolerance), **{name: about[name] for name in self.needs}, **settings)

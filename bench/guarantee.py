@@ -1,0 +1,82 @@
+"""How often the proven rule errs where it is hardest: `make bench-guarantee`. Writes its table into docs/guarantee.md.
+
+The worst case of the proof: arms whose top means all but tie, wrong ones at the upper edge of their bias bounds at every
+lower fidelity and the best one at the lower edge, so that cheap evaluations favour the wrong arms by as much as they
+may. A run that has not stopped after `--steps` evaluations has not erred. Every strategy that can use the rule is tried.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import beta
+
+import mfbai
+from mfbai.strategies import STRATEGIES
+
+DELTA = 0.1
+TIE = 1e-9
+PAGE = Path(__file__).parents[1] / "docs" / "guarantee.md"
+BEGIN, END = "<!-- table: make bench-guarantee -->", "<!-- end of table -->"
+RADII = {1: [0.0], 2: [0.1, 0.0], 5: [0.1, 0.08, 0.05, 0.03, 0.0]}
+COSTS = {1: [1.0], 2: [0.2, 1.0], 5: [0.05, 0.1, 0.2, 0.4, 5.0]}
+FAMILIES = {
+    "gaussian": (mfbai.Gaussian(0.01), (1, 2, 5)),
+    "bernoulli": (mfbai.Bernoulli(), (1, 2)),
+    "poisson": (mfbai.Poisson(), (1, 2)),
+    "exponential": (mfbai.Exponential(), (2,)),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=20_000)
+    parser.add_argument("--steps", type=int, default=1000, help="evaluations of a run at most (1000)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--print", action="store_true", help="leave docs/guarantee.md as it is")
+    given = parser.parse_args()
+    columns = [(family, fidelities) for family, (_, sizes) in FAMILIES.items() for fidelities in sizes]
+    text = [
+        f"Errors in {given.runs:,} runs at delta = {DELTA:g}, in per cent, and in brackets the upper limit of their rate "
+        f"at a confidence of 99 %; runs of {given.steps:,} evaluations at most, seed {given.seed}.",
+        "",
+        "| strategy | " + " | ".join(f"{family}, M = {size}" for family, size in columns) + " |",
+        "|---|" + "---|" * len(columns),
+    ]
+    worst = 0.0
+    for name, strategy in STRATEGIES.items():
+        if strategy.own_rule:
+            continue
+        cells = []
+        for family, fidelities in columns:
+            print(f"{name}, {family}, M = {fidelities}", file=sys.stderr, flush=True)
+            errors = count_errors(name, worst_case(FAMILIES[family][0], fidelities), given)
+            limit = float(beta.ppf(0.99, errors + 1, given.runs - errors))
+            worst = max(worst, limit)
+            cells.append(f"{100 * errors / given.runs:.2f} ({100 * limit:.2f})")
+        text.append(f"| `{name}` | " + " | ".join(cells) + " |")
+    text += ["", f"The largest of the upper limits is {100 * worst:.2f} %; {100 * DELTA:g} % are allowed."]
+    print("\n".join(text))
+    if not given.print:
+        before, rest = PAGE.read_text().split(BEGIN)
+        PAGE.write_text("\n".join([f"{before}{BEGIN}", "", *text, "", f"{END}{rest.split(END)[1]}"]))
+
+
+def worst_case(family, fidelities, arms=3):
+    """The last arm is the best, by next to nothing, and looks the worst."""
+    radii = np.array(RADII[fidelities])
+    means = 0.5 + np.tile(radii, (arms, 1))
+    means[-1] = 0.5 + TIE - radii
+    return mfbai.Instance(means, COSTS[fidelities], radii + 2 * TIE * (radii > 0), family)
+
+
+def count_errors(strategy, instance, given):
+    found = mfbai.simulate(
+        instance, strategy, DELTA, given.runs, seed=given.seed, stopping="e-process", max_steps=given.steps
+    )
+    return int((found.stopped & (found.answers != instance.best)).sum())
+
+
+if __name__ == "__main__":
+    main()
