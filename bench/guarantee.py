@@ -1,8 +1,8 @@
 """How often the proven rule errs where it is hardest: `make bench-guarantee`. Writes its table into docs/guarantee.md.
 
-The worst case of the proof: arms whose top means all but tie, wrong ones at the upper edge of their bias bounds at every
-lower fidelity and the best one at the lower edge, so that cheap evaluations favour the wrong arms by as much as they
-may. A run that has not stopped after `--steps` evaluations has not erred. Every strategy that can use the rule is tried.
+The worst case of the proof: arms whose top means all but tie, wrong ones at the upper edge of their bias bounds at
+every lower fidelity and the best one at the lower edge, so that cheap evaluations favour the wrong arms by as much as
+they may. A run that has not stopped after `--steps` evaluations has not erred. All strategies that can use the rule.
 """
 
 import argparse
@@ -38,8 +38,8 @@ def main():
     given = parser.parse_args()
     columns = [(family, fidelities) for family, (_, sizes) in FAMILIES.items() for fidelities in sizes]
     text = [
-        f"Errors in {given.runs:,} runs at delta = {DELTA:g}, in per cent, and in brackets the upper limit of their rate "
-        f"at a confidence of 99 %; runs of {given.steps:,} evaluations at most, seed {given.seed}.",
+        f"Errors in {given.runs:,} runs at delta = {DELTA:g}, in per cent, and in brackets the upper limit of their "
+        f"rate at a confidence of 99 %; runs of {given.steps:,} evaluations at most, seed {given.seed}.",
         "",
         "| strategy | " + " | ".join(f"{family}, M = {size}" for family, size in columns) + " |",
         "|---|" + "---|" * len(columns),

@@ -1,17 +1,18 @@
 """Frugal: spends on the cell that promises the most certainty for its cost, and on no cell that it need not know.
 
-Let s be the arm of the largest psi. For each rival j that is not ruled out yet, f_j is the evidence against it and eta_j
-where both arms' top means would meet. A cell of s whose mean is u beyond eta_j, or a cell of j that is as far on the
-other side, gains u^2 / (2 variance) of evidence with each evaluation. So pull the cell with the largest
+Let s be the arm of the largest psi. For each rival j that is not ruled out yet, f_j is the evidence against it and
+eta_j where both arms' top means would meet. A cell of s whose mean is u beyond eta_j, or a cell of j that is as far on
+the other side, gains u^2 / (2 variance) of evidence with each evaluation. So evaluate the cell with the largest
 
-    sum over the rivals it tells from s of  q_j u^2 / (variance * cost),     q_j = exp(-f_j) / (cost spent on j)
+    sum over the rivals it tells from s of  q_j u^2 / (2 variance * cost),     q_j = exp(-f_j) / (cost spent on j)
 
-where q_j is the risk that is left in j, less for those that have had much already: that keeps a rival whose first values
-were unlucky from eating all there is. Three things are not known, and each is answered by one rule.
+where q_j is the risk that is left in j, less for those that have had much already: that keeps a rival whose first
+values were unlucky from eating all there is. Three things are not known, and each is answered by one rule.
 
-- *u*, while a cell has few evaluations: it is taken sqrt(2 variance ln(1 + beta / f) / count) too large, beta = ln((K -
-  1) / delta), f the least f_j. Optimism that fades as evidence grows.
-- *u of a cell without data*: half-way between what the arm's data say and the most that they allow.
+- *u*, while a cell has few evaluations, is taken sqrt(2 variance ln(1 + beta / f) / count) too large, where beta is
+  ln((K - 1) / delta) and f the least f_j: optimism that fades as evidence grows.
+- *u of a cell without data*, or with few: half-way, at most, between what the arm's data say of its top mean and the
+  most that they allow.
 - *whether to begin with yet another cell*: each costs about FEE nats in the proof. So what a cell promises is reduced
   by the part of the fee that it has not earned yet, over the nats that are still needed.
 
@@ -30,8 +31,9 @@ from mfbai.kernels.transport import fit, pair
 from mfbai.stopping import e_process
 from mfbai.strategies.shape import Strategy, ask, tell
 
-FEE = 2.0  # nats: what a cell of an arm costs in the e-process
-MARGIN = 5.0  # nats: by which f must exceed ln((K - 1) / delta), about
+FEE = 2.0  # nats: about what a cell costs an arm in the e-process
+MARGIN = 5.0  # nats: about by how much f must exceed ln((K - 1) / delta)
+LEAST = 0.01  # part of its promise that a cell keeps
 STEADY = 0.02  # relative change that is ignored, of ln(1 + beta / f) and of the leader's evaluations: all depends on it
 FAR = 20.0  # nats: change of the least f_j after which weights are taken relative to another one
 
@@ -275,10 +277,9 @@ def gain(model, stats, state, a, m, beyond, j):
     if beyond <= 0.0:
         return 0.0
     value = 0.5 * beyond * beyond / state.noise[a, m]
-    left = FEE - stats.count[a, m] * value
+    left = max(FEE - stats.count[a, m] * value, 0.0)
     needed = max(state.rule.target[0] + MARGIN - state.gap[j], 1.0)
-    share = 1.0 - left / needed if left > 0.0 else 1.0
-    return value * max(share, 0.01) / model.cost[a, m]
+    return value * max(1.0 - left / needed, LEAST) / model.cost[a, m]
 
 
 ask.register(State, frugal_ask)
