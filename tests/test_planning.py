@@ -16,7 +16,7 @@ from mfbai.guess import read_guess
 from mfbai.planning import costs, plans, trials, truths, variants
 from mfbai.planning.results import spread, spread_of_runs
 from mfbai.spec import dumps, load_guess, loads
-from mfbai.stopping import RULES, Rule
+from mfbai.stopping import DEFAULT, RULES, Rule
 
 PROBLEM = Problem(["plain", "wide", "deep"], [0.05, 5.0], [0.03, 0.0], Gaussian(0.01), fidelities=["coarse", "fine"])
 COINS = Problem(["a", "b"], [0.1, 1.0], [0.1, 0.0], Bernoulli())
@@ -350,25 +350,27 @@ def test_rules_with_a_constant_that_nobody_knows_are_planned_at_least():
 
 
 def test_a_trial_is_what_simulate_does_with_these_fidelities(quick):
-    made = trials.Trials(INSTANCE.problem, INSTANCE.means[None], [RULES["stylised"]], 0.01, 0.0, seed=5)
-    for strategy, fidelities in (("mf-grad", [0, 1]), ("grad", [1])):
-        trial = made.trial(RULES["stylised"], fidelities)
-        np.testing.assert_array_equal(trial.spent, mfbai.simulate(INSTANCE, strategy, runs=6, seed=5).costs)
+    for rule in ("e-process", "stylised"):
+        made = trials.Trials(INSTANCE.problem, INSTANCE.means[None], RULES[rule], 0.01, 0.0, seed=5)
+        trial = made.trial([0, 1])
+        found = mfbai.simulate(INSTANCE, "frugal", runs=6, seed=5, stopping=rule)
+        np.testing.assert_array_equal(trial.spent, found.costs)
         assert trial.ended.all()
 
 
 def test_runs_are_spread_over_the_truths_and_each_trial_is_made_once(quick):
     counted = []
     means = truths.draw(PROBLEM, Guess(gap=0.1), 0.0, 0)
-    made = trials.Trials(PROBLEM, means, [RULES["stylised"]], 0.01, 0.0, 0, counted.append)
-    first = made.trial(RULES["stylised"], [0, 1])
-    assert made.trial(RULES["stylised"], [0, 1]) is first
+    made = trials.Trials(PROBLEM, means, RULES["stylised"], 0.01, 0.0, 0, counted.append)
+    first = made.trial([0, 1])
+    assert made.trial([0, 1]) is first
     assert len(counted) == 6
     assert len(set(first.spent)) == 6
 
 
-def test_a_fidelity_that_costs_the_strategy_more_than_it_saves_is_not_worth_learning():
-    """Its bound is so wide that it seldom helps, and the strategy must find that out for each arm."""
+def test_a_fidelity_that_costs_the_strategy_more_than_it_saves_is_not_worth_learning(monkeypatch):
+    """Its bound is so wide that it seldom helps, and mf-grad, unlike frugal, evaluates it all the same."""
+    monkeypatch.setattr(trials, "STRATEGY", "mf-grad")
     problem = Problem(3, [0.5, 5.0], [0.1, 0.0], Gaussian(0.01), fidelities=["loose", "fine"])
     found = mfbai.plan(problem, Guess(gap=0.13))
     assert [worth.verdict for worth in found.fidelities] == ["not worth learning", "the true one"]
@@ -419,8 +421,8 @@ def test_a_trial_has_more_runs_if_they_are_quick(monkeypatch):
     monkeypatch.setattr(trials, "RUNS", 12)
     for seconds, runs in ((20.0, 12), (1e-9, 6)):
         monkeypatch.setattr(trials, "MOST_SECONDS", seconds)
-        made = trials.Trials(INSTANCE.problem, INSTANCE.means[None], [RULES["stylised"]], 0.01, 0.0, seed=0)
-        assert len(made.trial(RULES["stylised"], [0, 1]).spent) == runs
+        made = trials.Trials(INSTANCE.problem, INSTANCE.means[None], RULES["stylised"], 0.01, 0.0, seed=0)
+        assert len(made.trial([0, 1]).spent) == runs
 
 
 def test_a_cheap_fidelity_whose_runs_take_too_long_is_not_condemned(monkeypatch):
@@ -451,11 +453,10 @@ def test_a_median_lies_in_its_range(quick):
     assert spread(np.arange(1.0, 101.0)) == (50, 10, 90, False)
 
 
-def test_every_rule_is_reckoned_and_every_usable_one_simulated(quick):
+def test_every_rule_is_reckoned_and_the_default_one_simulated(quick):
     found = mfbai.plan(INSTANCE)
     assert [estimate.rule for estimate in found.estimates if not estimate.strategy] == [None, *RULES]
-    usable = [name for name, rule in RULES.items() if costs.complete(rule)]
-    assert [estimate.rule for estimate in found.estimates if estimate.strategy] == usable
+    assert [estimate.rule for estimate in found.estimates if estimate.strategy] == [DEFAULT]
     by_rule = {estimate.rule: estimate for estimate in found.estimates[: 1 + len(RULES)]}
     assert by_rule["theorem"].cost["all"].at_least
     assert not by_rule["stylised"].cost["all"].at_least
@@ -464,10 +465,11 @@ def test_every_rule_is_reckoned_and_every_usable_one_simulated(quick):
 def test_costs_are_in_their_natural_order(quick):
     """No rule is below the lower bound, and a smaller risk costs more."""
     small, large = mfbai.plan(INSTANCE, delta=1e-6), mfbai.plan(INSTANCE, delta=0.1)
-    bound, stylised = (estimate.cost["all"].median for estimate in small.estimates[:2])
+    bound, ideal = (estimate.cost["all"].median for estimate in small.estimates[:2])
     assert bound == pytest.approx(oracle(INSTANCE).lower_bound(1e-6))
-    assert bound < stylised < small.expected.cost["all"].median
-    assert large.estimates[1].cost["all"].median < stylised
+    assert bound < min(ideal, small.expected.cost["all"].median)
+    assert large.estimates[1].cost["all"].median < ideal
+    assert large.expected.cost["all"].median < small.expected.cost["all"].median
 
 
 def test_without_a_guess_the_truth_of_an_instance_is_taken(quick):

@@ -61,14 +61,13 @@ def risk(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, toler
     arms = range(len(stats.count))
     for arm in arms:
         transport.fit(model, stats.count, stats.mean, arm, work)
-    middle = np.where(stats.count.any(axis=1), work.psi_low + work.psi_high, -inf)
-    leader = int(np.argmax(middle))
-    evidence = np.full(len(arms), inf)
+    seen = stats.count.any(axis=1)
+    leader = max(arms, key=lambda arm: work.psi_low[arm] + work.psi_high[arm] if seen[arm] else -inf)
+    evidence = np.where(np.arange(len(arms)) == leader, inf, 0.0)
     claim = claims.make_work()
     for arm in arms:
-        if arm != leader:
+        if arm != leader and seen[arm] and seen[leader]:
             start = transport.pair(model, stats.count, stats.mean, leader, arm, work.psi[leader], work)[1]
-            start = start if np.isfinite(start) else 0.0
             evidence[arm] = claims.against(model.law, model, stats, leader, arm, start, -inf, claim)[0]
     least = float(evidence.min())
     level = min((len(arms) - 1) * exp(-max(least, -1.0)), 1.0)
@@ -100,8 +99,8 @@ def intervals(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, 
 def bias_alarms(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, delta: float) -> list[BiasAlarm]:
     """The arms whose data contradict their stated bias bounds.
 
-    If all bounds hold there is ever an alarm, however often one looks, with a probability of delta at most. Data can
-    only contradict each other: an arm that was evaluated at one fidelity raises no alarm.
+    If all bounds hold there is ever an alarm, however often one looks, with a probability of delta at most. Data must
+    contradict each other, or the range of the family: an arm evaluated at one fidelity mostly raises no alarm.
 
     >>> from mfbai import Gaussian, Problem, bias_alarms
     >>> problem = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
@@ -116,7 +115,8 @@ def bias_alarms(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike
         BiasAlarm(arm, m, level, certain=True)
         for arm in range(K)
         for m in range(M - 1)
-        if (level := _contradiction(model, stats, arm, m, 2 * K * (M - 1), delta)) <= delta
+        if stats.count[arm, m] > 0 < stats.count[arm, -1]
+        and (level := _contradiction(model, stats, arm, m, 2 * K * (M - 1), delta)) <= delta
     ]
     for arm in set(range(K)) - {alarm.arm for alarm in found}:
         if (level := _contradiction(model, stats, arm, -1, 2 * K, delta)) <= delta:
@@ -141,8 +141,11 @@ def _psi(model: Model, stats: Stats, arm: int) -> float:
 
 def _worst_fit(model: Model, stats: Stats, arm: int) -> int:
     x = _psi(model, stats, arm)
-    misfits = [transport.divergence_at(model, stats.mean, arm, m, x) for m in range(stats.count.shape[1])]
-    return int(np.argmax(stats.count[arm] * misfits))
+
+    def misfit(m: int) -> float:
+        return float(stats.count[arm, m] * transport.divergence_at(model, stats.mean, arm, m, x))
+
+    return max(np.flatnonzero(stats.count[arm]).tolist(), key=misfit)
 
 
 def _read(

@@ -8,8 +8,9 @@ evaluated next, so it ever reaches c with a probability of 1/c at most. A better
 
 psi_q being the cumulant function of the family at the mean q: for every l that is a supermartingale at all means on the
 wrong side of q, because psi_q(l) rises with q for l > 0 and falls for l < 0. The prior is half-normal, at one of a few
-`SCALES`: the number of evaluations after which a drift of the usual size shows. It does not depend on q, so E falls
-(side +1) or rises (side -1) with q, which is what its bounds rest on; and it is fixed before any data.
+`SCALES`: the number of evaluations after which a drift of the usual size shows. It is fixed before any data, and does
+not depend on q, so E falls (side +1) or rises (side -1) with q, which is what its bounds rest on. (Exponential: tilts
+are in units of 1 / q, and E still does, as it depends on the values over q.)
 
 Gaussian: the integral has a closed form, and ln E is convex in q. Other families: the half-normal is replaced by
 `NODES` of it, a prior as good as any other, and the sum is exact.
@@ -62,7 +63,8 @@ def half_normal(count, precision, distance, scale):
     if z > -24.0:
         won = 0.5 * exp(0.5 * z * z) * erfc(-ROOT_HALF * z)
     else:
-        won = -DENSITY / z * (1.0 - 1.0 / (z * z))  # a little too little
+        y = 1.0 / (z * z)
+        won = -DENSITY / z * (1.0 - y * (1.0 - y * (3.0 - 15.0 * y)))  # a little too little
     total = 1.0 - SLAB + stake * won
     slope = stake * (z * won + DENSITY) / total
     bend = stake * ((1.0 + z * z) * won + z * DENSITY) / total - slope * slope

@@ -15,7 +15,7 @@ the interval with the least bound closes in on the minimum. For Gaussian laws ln
 find the minimum, and the place where two tangents meet is below it.
 """
 
-from math import exp, inf, isfinite, log
+from math import exp, inf, isfinite, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy as np
 from mfbai.families import BernoulliLaw, ExponentialLaw, GaussianLaw, PoissonLaw
 from mfbai.kernels.betting import LOG_WEIGHTS, SCALES, capital, half_normal
 from mfbai.kernels.jit import generic, kernel
+from mfbai.kernels.law import variance
 
 CLOSE = 0.01  # a bound this close to the minimum, in nats, is good enough
 PARTS = 400  # intervals a search may have
@@ -104,15 +105,16 @@ def floor(model, stats, i, j, only, low, high, work):
 @kernel
 def span(model, stats, i, j):
     """Ends of an interval that holds the minimum, or nearly: around all the edges, as far again and some deviations."""
-    low, high, gap = inf, -inf, model.tolerance
-    for m in range(stats.count.shape[1]):
-        if stats.count[i, m] > 0.0:
-            low = min(low, stats.mean[i, m] - model.bias_high[i, m])
-            high = max(high, stats.mean[i, m] - model.bias_low[i, m])
-        if j >= 0 and stats.count[j, m] > 0.0:
-            low = min(low, stats.mean[j, m] - model.bias_high[j, m] - gap)
-            high = max(high, stats.mean[j, m] - model.bias_low[j, m] - gap)
-    room = high - low + 1e-6 * (abs(low) + abs(high))
+    low, high, error = inf, -inf, 0.0
+    for side in range(2 if j >= 0 else 1):
+        a, gap = (i, 0.0) if side == 0 else (j, model.tolerance)
+        for m in range(stats.count.shape[1]):
+            count, mean = stats.count[a, m], stats.mean[a, m]
+            if count > 0.0:
+                low = min(low, mean - model.bias_high[a, m] - gap)
+                high = max(high, mean - model.bias_low[a, m] - gap)
+                error = max(error, sqrt(variance(model.law, a, m, count, mean) / count))
+    room = high - low + 10.0 * error
     return low - room, high + room
 
 
@@ -121,9 +123,11 @@ def search(model, stats, i, j, only, start, target, work):
     """The same for what `floor` bounds, for every family."""
     least, most = model.top_low[i], model.top_high[i]
     if j >= 0:
-        most = model.top_high[j] - model.tolerance
+        most = min(most, model.top_high[j] - model.tolerance)
         if least > most:
             return inf, start  # no admissible model has j that far above i
+    if only >= 0:
+        least, most = -inf, inf  # these ends come from all fidelities' bounds
     low, high = span(model, stats, i, j)
     low, high = min(max(low, least), most), max(min(high, most), least)
     middle = min(max(start, low), high)
@@ -179,7 +183,7 @@ def limit(model, stats, arm, side, target, work):
             outside = middle
         else:
             inside = middle
-    return outside
+    return max(outside, end) if side > 0.0 else min(outside, end)
 
 
 @kernel
@@ -189,7 +193,7 @@ def against_any(law, model, stats, i, j, start, target, work):
 
 @kernel(inline=False)
 def against_gaussian(law, model, stats, i, j, start, target, work):
-    least, most = model.top_low[i], model.top_high[j] - model.tolerance
+    least, most = model.top_low[i], min(model.top_high[i], model.top_high[j] - model.tolerance)
     if least > most:
         return inf, start  # no admissible model has j that far above i
     x = min(max(start, least), most)
