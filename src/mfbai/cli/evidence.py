@@ -13,6 +13,7 @@ import typer
 from mfbai.cli.output import JSON_OPTION, console, print_json
 
 if TYPE_CHECKING:
+    from mfbai.certainty import BiasAlarm, Risk
     from mfbai.information import Evidence
     from mfbai.problem import Problem
 
@@ -21,9 +22,10 @@ def evidence(
     spec: Annotated[str, typer.Argument(help="The problem: a TOML file, or a name (see `mfbai instances`).")],
     data: Annotated[Path, typer.Argument(help="Evaluations: a CSV file, or counts and means in a JSON file.")],
     tolerance: Annotated[float, typer.Option(help="An arm this close to the best is as good.")] = 0.0,
+    delta: Annotated[float, typer.Option(help="The risk of the intervals and of a false bias alarm.")] = 0.05,
     as_json: bool = JSON_OPTION,
 ) -> None:
-    """Weigh evaluations made so far.
+    """Weigh evaluations made so far: who leads, how certain that is, whether the bias bounds hold.
 
     A CSV file has the header arm,fidelity,value and a line for each evaluation (names, or numbers from 1). A JSON file
     holds {"counts": [[...]], "means": [[...]]}, arms by fidelities.
@@ -36,10 +38,13 @@ def evidence(
     problem = found.problem if isinstance(found, mfbai.Instance) else found
     counts, means = read_data(data, problem)
     result = mfbai.evidence(problem, counts, means, tolerance)
+    certain = mfbai.risk(problem, counts, means, tolerance)
+    ends = mfbai.intervals(problem, counts, means, delta).tolist()
+    alarms = mfbai.bias_alarms(problem, counts, means, delta)
     if as_json:
-        print_json(to_dict(problem, result))
+        print_json(to_dict(problem, result, certain, ends, alarms))
     else:
-        print_evidence(problem, result)
+        print_evidence(problem, result, certain, ends, alarms, delta)
 
 
 def read_data(path: Path, problem: Problem) -> tuple[Any, Any]:
@@ -108,12 +113,26 @@ def read_value(faults: Any, place: str, text: str | None, problem: Problem) -> f
     return value
 
 
-def to_dict(problem: Problem, found: Evidence) -> dict[str, Any]:
+def to_dict(
+    problem: Problem, found: Evidence, certain: Risk, ends: list[list[float]], alarms: list[BiasAlarm]
+) -> dict[str, Any]:
     return {
         "value": finite(found.value),
         "leader": problem.arms[found.leader],
         "challenger": problem.arms[found.challenger],
         "matrix": [[finite(f) for f in row] for row in found.matrix],
+        "risk": certain.level,
+        "certified": problem.arms[certain.leader],
+        "intervals": [[finite(end) for end in interval] for interval in ends],
+        "bias_alarms": [
+            {
+                "arm": problem.arms[alarm.arm],
+                "fidelity": problem.fidelities[alarm.fidelity],
+                "level": alarm.level,
+                "certain": alarm.certain,
+            }
+            for alarm in alarms
+        ],
     }
 
 
@@ -122,7 +141,9 @@ def finite(value: float) -> float | None:
     return float(value) if isfinite(value) else None
 
 
-def print_evidence(problem: Problem, found: Evidence) -> None:
+def print_evidence(
+    problem: Problem, found: Evidence, certain: Risk, ends: list[list[float]], alarms: list[BiasAlarm], delta: float
+) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -133,13 +154,25 @@ def print_evidence(problem: Problem, found: Evidence) -> None:
     )
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("arm")
-    for column in ("evidence that it is not better", "evaluations", "cost spent"):
+    sure = f"true mean ({100 * (1 - delta):g} %)"
+    for column in ("evidence that it is not better", sure, "evaluations", "cost spent"):
         table.add_column(column, justify="right")
     spent = found.counts * problem.costs
     for j, arm in enumerate(problem.arms):
         against = "leader" if j == found.leader else f"{found.matrix[found.leader, j]:.4g}"
-        table.add_row(escape(arm), against, f"{found.counts[j].sum():g}", f"{spent[j].sum():g}")
+        low, high = ends[j]
+        sure = f"{low:.4g} to {high:.4g}" if low <= high else "none fits"
+        table.add_row(escape(arm), against, sure, f"{found.counts[j].sum():g}", f"{spent[j].sum():g}")
     out.print(table)
+    if certain.level < 1:
+        told = f"Answering {escape(repr(problem.arms[certain.leader]))} now has a risk of {certain.level:.2g} at most"
+        out.print(f"{told}, if the bias bounds hold.")
+    else:
+        out.print("Nothing is certain yet.")
+    for alarm in alarms:
+        arm, fidelity = escape(repr(problem.arms[alarm.arm])), escape(repr(problem.fidelities[alarm.fidelity]))
+        which = f"the bias bound of {fidelity} is wrong" if alarm.certain else f"a bias bound is wrong, see {fidelity}"
+        out.print(f"[bold red]Bias alarm[/bold red]: {arm}: {which} (level {alarm.level:.2g}).")
 
 
 def add_to(app: typer.Typer) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DELTA = 0.01
 WIDTH = 100  # at most
-NAME = 20  # letters of a name or heading in a line of a table
+NAME = 22  # letters of a name or heading in a line of a table
 GAP = 2  # between columns
 CLEAR = 1.05  # times cheaper: less is not worth telling
 SHOWN = 6  # names or numbers of a list; of a longer one only the ends are told
