@@ -28,7 +28,16 @@ NEVER = 1e-300  # a risk so small that no run stops while it is timed
 
 def main():
     print(f"{'':44}{'measured':>14}{'target':>14}   note")
-    compiled = (step_cost, baseline_cost, replay_cost, evidence_scaling, oracle_cost, oracle_families, oracle_gaps)
+    compiled = (
+        step_cost,
+        frugal_cost,
+        baseline_cost,
+        replay_cost,
+        evidence_scaling,
+        oracle_cost,
+        oracle_families,
+        oracle_gaps,
+    )
     for measure in (*compiled, two_workers, help_time, second_process, compile_time, reproduce_time):
         for what, measured, target, note in measure():
             print(f"{what:44}{measured:>14}{target:>14}   {note}", flush=True)
@@ -51,6 +60,17 @@ def step_cost():
             yield f"{strategy} step, {name}", us(compiled), target, note
 
 
+def frugal_cost():
+    """A step of frugal with the e-process it keeps: far from the end of a run, and over whole runs."""
+    for arms, target, window in ((4, "0.8 us", 400), (100, "", 500), (1000, "20 us", 500)):
+        instance = mfbai.load("paper-4x5", variance=0.1) if arms == 4 else mfbai.random_instance(arms, 5, seed=1)
+        step = compiled_step(instance, "frugal", window, stopping="e-process")
+        runs = [mfbai.simulate(instance, "frugal", runs=20 if arms < 1000 else 2, workers=1) for _ in range(3)]
+        whole = min(found.seconds / found.steps.sum() for found in runs)
+        note = f"{us(whole)} over whole runs at delta 0.01, with setting up"
+        yield f"frugal step, {arms}x5", us(step), target, note
+
+
 def baseline_cost():
     """A step of the other strategies, with their stopping test."""
     for name in ("lucb-trap", "paper-4x5"):
@@ -61,9 +81,9 @@ def baseline_cost():
             yield f"{strategy} step, {name}", ns(step), "80 ns" if strategy.startswith("lucb") else "", ""
 
 
-def compiled_step(instance, strategy, window, windows=16, repeats=15):
+def compiled_step(instance, strategy, window, windows=16, repeats=15, stopping="stylised"):
     """Seconds a step: for each of the windows of a run the least of some repeats, then their mean."""
-    run = Run(prepare(instance, strategy, "stylised", [NEVER], {}, {})[0])
+    run = Run(prepare(instance, strategy, stopping, [NEVER], {}, {})[0])
     times = np.zeros((repeats, windows))
     for repeat in range(repeats):
         run.restart(0, 0)

@@ -61,7 +61,7 @@ def risk(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, toler
     arms = range(len(stats.count))
     for arm in arms:
         transport.fit(model, stats.count, stats.mean, arm, work)
-    seen = stats.count.any(axis=1)
+    seen = stats.count.sum(axis=1) > 0
     leader = max(arms, key=lambda arm: work.psi_low[arm] + work.psi_high[arm] if seen[arm] else -inf)
     evidence = np.where(np.arange(len(arms)) == leader, inf, 0.0)
     claim = claims.make_work()
