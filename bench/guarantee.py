@@ -68,8 +68,7 @@ def main():
 def silence(given):
     """How often the bias alarm is given although all bounds hold, looking whenever the cost has grown by 5 %."""
     runs = given.runs // 2
-    yield f"False bias alarms at a level of {100 * DELTA:g} %, on the same Gaussian instances, {runs:,} runs, with some 60"
-    yield "looks in each:"
+    yield f"False bias alarms at a level of {100 * DELTA:g} %, on the same Gaussian instances, in {runs:,} runs:"
     yield ""
     for strategy, fidelities in (("uniform", 2), ("uniform", 5), ("frugal", 5)):
         run = Run(prepare(worst_case(mfbai.Gaussian(0.01), fidelities), strategy, "e-process", [1e-300], {}, {})[0])
