@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mfbai.errors import Faults, check_delta
-from mfbai.information import read_tables
+from mfbai.information import read_problem, read_tables
 from mfbai.kernels import claims, transport
 from mfbai.kernels.stats import Stats, make_stats
 from mfbai.problem import Array, Instance, Model, Problem
@@ -152,11 +152,13 @@ def _read(
     problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, tolerance: float, delta: float = 0.5
 ) -> tuple[Model, Stats, float]:
     """What the kernels take; and -1 if the problem minimises."""
-    problem = problem.problem if isinstance(problem, Instance) else problem
+    problem = read_problem(problem)
     faults = Faults()
     with faults.absorb():
         model = problem.model(tolerance)
     check_delta(faults, delta)
+    if np.ndim(delta):
+        faults.add("delta", f"is {delta!r}: give one risk")
     with faults.absorb():
         weights, values = read_tables(problem, counts, means)
     faults.raise_if_any("evaluations")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mfbai.errors import Cells, Faults, shape_of
+from mfbai.errors import Cells, Fault, Faults, InvalidInput, shape_of
 from mfbai.kernels import transport
 from mfbai.problem import ROUNDING, Instance, Model, Problem
 
@@ -64,7 +65,7 @@ def evidence(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, t
     >>> problem.arms[found.leader], round(found.value, 3)
     ('wide', 9.695)
     """
-    problem = problem.problem if isinstance(problem, Instance) else problem
+    problem = read_problem(problem)
     faults = Faults()
     with faults.absorb():
         model = problem.model(tolerance)
@@ -90,6 +91,13 @@ def _undecided(work: transport.Work, tolerance: float) -> tuple[int, int, float,
     challenger = int(np.argmax(rivals))
     x = float(work.psi_low[leader])
     return leader, challenger, x, max(x + tolerance, float(work.psi_low[challenger]))
+
+
+def read_problem(problem: Any) -> Problem:
+    if not isinstance(problem, Problem | Instance):
+        told = f"is {problem!r}: give a Problem or an Instance; mfbai.load reads one by its name or file"
+        raise InvalidInput([Fault("problem", told)])
+    return problem.problem if isinstance(problem, Instance) else problem
 
 
 def read_tables(

@@ -122,7 +122,7 @@ def to_dict(
         "challenger": problem.arms[found.challenger],
         "matrix": [[finite(f) for f in row] for row in found.matrix],
         "risk": certain.level,
-        "certified": problem.arms[certain.leader],
+        "certified": problem.arms[certain.leader] if certain.level < 1 else None,
         "intervals": [[finite(end) for end in interval] for interval in ends],
         "bias_alarms": [
             {
@@ -160,19 +160,26 @@ def print_evidence(
     spent = found.counts * problem.costs
     for j, arm in enumerate(problem.arms):
         against = "leader" if j == found.leader else f"{found.matrix[found.leader, j]:.4g}"
+        against = against if found.counts[j].any() else "no data"
         low, high = ends[j]
         sure = f"{low:.4g} to {high:.4g}" if low <= high else "none fits"
         table.add_row(escape(arm), against, sure, f"{found.counts[j].sum():g}", f"{spent[j].sum():g}")
     out.print(table)
     if certain.level < 1:
-        told = f"Answering {escape(repr(problem.arms[certain.leader]))} now has a risk of {certain.level:.2g} at most"
+        told = (
+            f"Answering {escape(repr(problem.arms[certain.leader]))} now has a risk of {level(certain.level)} at most"
+        )
         out.print(f"{told}, if the bias bounds hold.")
     else:
         out.print("Nothing is certain yet.")
     for alarm in alarms:
         arm, fidelity = escape(repr(problem.arms[alarm.arm])), escape(repr(problem.fidelities[alarm.fidelity]))
         which = f"the bias bound of {fidelity} is wrong" if alarm.certain else f"a bias bound is wrong, see {fidelity}"
-        out.print(f"[bold red]Bias alarm[/bold red]: {arm}: {which} (level {alarm.level:.2g}).")
+        out.print(f"[bold red]Bias alarm[/bold red]: {arm}: {which} (level {level(alarm.level)}).")
+
+
+def level(value: float) -> str:
+    return f"{value:.2g}" if value > 0 else "less than 1e-300"
 
 
 def add_to(app: typer.Typer) -> None:

@@ -13,7 +13,8 @@ not depend on q, so E falls (side +1) or rises (side -1) with q, which is what i
 are in units of 1 / q, and E still does, as it depends on the values over q.)
 
 Gaussian: the integral has a closed form, and ln E is convex in q. Other families: the half-normal is replaced by
-`NODES` of it, a prior as good as any other, and the sum is exact.
+`NODES` of it, a prior as good as any other, and the sum is exact. A few more nodes, close to 0, find the smallest of
+differences, such as of 0.01 % between Poisson means of a million.
 """
 
 from math import erfc, exp, expm1, inf, log, log1p, sqrt
@@ -32,9 +33,10 @@ DENSITY = 1.0 / sqrt(2.0 * np.pi)  # of the standard normal at 0
 ROOT_HALF = sqrt(0.5)
 
 _nodes, _weights = np.polynomial.legendre.leggauss(16)
-NODES = 1.75 * (_nodes + 1.0)  # the half-normal on [0, 3.5]
-LOG_NODE_WEIGHTS = np.log(_weights * np.exp(-0.5 * NODES**2))
-LOG_NODE_WEIGHTS -= np.log(np.exp(LOG_NODE_WEIGHTS).sum())
+_nodes = 1.75 * (_nodes + 1.0)  # the half-normal on [0, 3.5]
+_weights *= np.exp(-0.5 * _nodes**2)
+NODES = np.concatenate([_nodes, _nodes[0] * 0.3 ** np.arange(1.0, 13.0)])
+LOG_NODE_WEIGHTS = np.log(np.concatenate([0.95 * _weights / _weights.sum(), np.full(12, 0.05 / 12)]))
 
 
 @generic(0)

@@ -167,7 +167,7 @@ def limit(model, stats, arm, side, target, work):
     low, high = span(model, stats, arm, -1)
     outside, inside = (low, high) if side > 0.0 else (high, low)
     end = model.top_low[arm] if side > 0.0 else model.top_high[arm]
-    room = abs(inside - outside)
+    room = max(abs(inside - outside), 1e-15 * (abs(inside) + abs(outside)), 1e-300)
     while tail(model, stats, arm, outside, side, work) < target:
         if side * (outside - end) <= 0.0 or not isfinite(outside):
             return end
@@ -218,7 +218,9 @@ def against_gaussian(law, model, stats, i, j, start, target, work):
             y = x + step
             x = y if low < y < high else 0.5 * (low + high)
         else:
-            x = min(max(x + 2.0 * step, least), most)  # too far, to see the other side
+            # Too far, to see the other side; and not by so little that nothing changes.
+            far = max(2.0 * abs(step), 1e-4 / sqrt(max(bend, 1e-300)), 1e-15 * abs(x))
+            x = min(max(x - far if slope > 0.0 else x + far, least), most)
     return bound, x
 
 

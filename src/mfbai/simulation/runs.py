@@ -125,7 +125,7 @@ class Runs:
     def __repr__(self) -> str:
         summary = ", ".join(
             f"delta {row['delta']:g}: cost {row['mean_cost']:.4g} ± {_ci(row['cost_ci95'])}, "
-            f"errors {100 * row['error_rate']:.2g} %"
+            f"errors {100 * row['error_rate']:.2g} %{_unfinished(row['stopped'])}"
             for row in self.records()
         )
         name = self.instance.name or "instance"
@@ -205,6 +205,10 @@ def simulate(
         pulls=pulls[done],
         seconds=time.perf_counter() - begun,
     )
+
+
+def _unfinished(stopped: float) -> str:
+    return "" if stopped == 1 else f", {100 * (1 - stopped):.3g} % given up"
 
 
 def _ci(half_width: float | None) -> str:
