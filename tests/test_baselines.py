@@ -315,7 +315,7 @@ def stylised_stop(naive, delta):
 def test_track_and_stop_is_the_plain_algorithm(name):
     """Every cell asked for is the plain version's choice, and `simulate` stops where its evidence suffices."""
     instance, delta, cap = INSTANCES[name](), 0.01, 600
-    found = mfbai.simulate(instance, "track-and-stop", delta=delta, runs=2, seed=12, max_steps=cap)
+    found = mfbai.simulate(instance, "track-and-stop", delta, 2, seed=12, stopping="stylised", max_steps=cap)
     for run in range(2):
         compiled, naive = Compiled("track-and-stop", instance, delta), plain.TrackAndStop(instance)
         draw, answer, steps = noise(instance, 12, run), -1, 0

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from functools import partial
 
 import pytest
@@ -191,7 +192,7 @@ def simulated(succeed, *words):
 def test_records_have_exactly_the_documented_fields(succeed):
     (record,) = simulated(succeed, "paper-4x5", "--runs", 20, "--seed", 4)
     assert list(record) == RECORD
-    given = ("paper-4x5", "mf-grad", "stylised", 0.01, 20, 4)
+    given = ("paper-4x5", "mf-grad", "e-process", 0.01, 20, 4)
     assert tuple(record[key] for key in RECORD[:6]) == given
     assert record["stopped"] == 1
 
@@ -367,7 +368,20 @@ def test_evidence_names_leader_rival_and_value(succeed):
     out = succeed("evidence", "problem.toml", "evaluations.csv")
     found = mfbai.evidence(mfbai.load("problem.toml"), **TABLES)
     assert re.search(rf"deep leads.* {found.value:.4g} .*'baseline'", out)
-    assert [line.split()[0] for line in out.splitlines()[-3:]] == ["baseline", "wide", "deep"]
+    assert [line.split()[0] for line in out.splitlines()[-4:]] == ["baseline", "wide", "deep", "Nothing"]
+
+
+def test_evidence_says_how_certain_it_is_and_warns_of_wrong_bounds(succeed):
+    Path("sure.json").write_text('{"counts": [[40, 0], [40, 9], [60, 9]], "means": [[0.8, 0], [0.8, 1.1], [1.4, 1.4]]}')
+    out = " ".join(succeed("evidence", "problem.toml", "sure.json", "--delta", "0.01").split())
+    assert "Bias alarm: 'wide': the bias bound of 'coarse' is wrong (level " in out
+    assert "Answering 'deep' now has a risk of " in out
+    assert "true mean (99 %)" in out
+    shown = read_json(succeed("evidence", "problem.toml", "sure.json", "--json"))
+    assert shown["certified"] == "deep"
+    assert shown["risk"] < 0.01
+    assert [alarm["arm"] for alarm in shown["bias_alarms"]] == ["wide"]
+    assert all(low < high for low, high in (shown["intervals"][0], shown["intervals"][2]))
 
 
 def test_evidence_as_json_is_that_of_the_library(succeed):

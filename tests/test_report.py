@@ -327,7 +327,7 @@ def test_plot_saves_a_picture_after_the_table(command, tmp_path):
     assert (code, err) == (0, "")
     assert out.endswith("100 %\n\nThe picture is in costs.svg\n")
     text = (tmp_path / "costs.svg").read_text()
-    for told in ("paper-4x5", "mf-grad", "uniform", "delta = 0.1, 10 runs, stylised rule", "delta = 0.01"):
+    for told in ("paper-4x5", "mf-grad", "uniform", "delta = 0.1, 10 runs, e-process rule", "delta = 0.01"):
         assert f">{told}" in text
 
 

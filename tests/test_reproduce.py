@@ -113,7 +113,7 @@ def test_numbers_are_kept_as_csv(first):
 
 
 def test_the_numbers_are_those_of_simulate(first):
-    found = mfbai.simulate("paper-5x2", "grad", DELTAS, TINY.runs, SEED)
+    found = mfbai.simulate("paper-5x2", "grad", DELTAS, TINY.runs, SEED, "stylised")
     rows = [row for row in read(first[0] / "data" / "costs-paper-5x2.csv") if row["strategy"] == "grad"]
     assert [float(row["cost"]) for row in rows] == found.costs.ravel().tolist()
 

@@ -25,7 +25,9 @@ def evidence(
     delta: Annotated[float, typer.Option(help="The risk of the intervals and of a false bias alarm.")] = 0.05,
     as_json: bool = JSON_OPTION,
 ) -> None:
-    """Weigh evaluations made so far: who leads, how certain that is, whether the bias bounds hold.
+    """Weigh evaluations made so far.
+
+    Says who leads, how certain that is, and whether the data contradict the bias bounds.
 
     A CSV file has the header arm,fidelity,value and a line for each evaluation (names, or numbers from 1). A JSON file
     holds {"counts": [[...]], "means": [[...]]}, arms by fidelities.
