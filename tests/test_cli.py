@@ -9,8 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from functools import partial
+from pathlib import Path
 
 import pytest
 
