@@ -163,7 +163,11 @@ def details(cases, table) -> Iterator[str]:
 def figure(sample) -> str:
     if np.isnan(sample).any():
         return f"{np.isnan(sample).mean():.0%} do not stop"
-    return f"{sample.mean():,.4g} ± {half_width(sample):.2g}"
+    return f"{rounded(sample.mean(), 4)} ± {rounded(half_width(sample), 2)}"
+
+
+def rounded(value, digits) -> str:
+    return f"{float(f'{value:.{digits}g}'):,g}"
 
 
 if __name__ == "__main__":
