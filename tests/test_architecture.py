@@ -22,6 +22,7 @@ LAYERS = [
     ["complexity", "literature"],
     ["strategies"],
     ["simulation"],
+    ["study"],
     ["planning"],
     ["report"],
     ["paper"],

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from mfbai.complexity import oracle as oracle
     from mfbai.errors import InvalidInput as InvalidInput
     from mfbai.errors import MfbaiError as MfbaiError
+    from mfbai.errors import NothingToAsk as NothingToAsk
+    from mfbai.errors import StorageError as StorageError
+    from mfbai.errors import StudyOver as StudyOver
+    from mfbai.errors import TrialClosed as TrialClosed
     from mfbai.errors import UnknownName as UnknownName
     from mfbai.families import Bernoulli as Bernoulli
     from mfbai.families import Exponential as Exponential
@@ -36,13 +40,31 @@ if TYPE_CHECKING:
     from mfbai.simulation import trace as trace
     from mfbai.spec import dumps as dumps
     from mfbai.spec import load as load
+    from mfbai.study import Status as Status
+    from mfbai.study import Study as Study
+    from mfbai.study import Trial as Trial
+    from mfbai.study import Verdict as Verdict
+    from mfbai.study import Verification as Verification
+    from mfbai.study import create_study as create_study
+    from mfbai.study import identify as identify
+    from mfbai.study import list_studies as list_studies
+    from mfbai.study import load_study as load_study
+    from mfbai.study import verify as verify
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "mfbai.certainty": ["BiasAlarm", "Risk", "bias_alarms", "intervals", "risk"],
     "mfbai.complexity": ["Oracle", "oracle"],
-    "mfbai.errors": ["InvalidInput", "MfbaiError", "UnknownName"],
+    "mfbai.errors": [
+        "InvalidInput",
+        "MfbaiError",
+        "NothingToAsk",
+        "StorageError",
+        "StudyOver",
+        "TrialClosed",
+        "UnknownName",
+    ],
     "mfbai.information": ["Evidence", "evidence"],
     "mfbai.families": ["Bernoulli", "Exponential", "Gaussian", "Poisson", "SubGaussian"],
     "mfbai.instances": ["random_instance"],
@@ -51,6 +73,18 @@ _HOMES = {
     "mfbai.problem": ["Instance", "Problem"],
     "mfbai.simulation": ["Runs", "Trace", "simulate", "trace"],
     "mfbai.spec": ["dumps", "load"],
+    "mfbai.study": [
+        "Status",
+        "Study",
+        "Trial",
+        "Verdict",
+        "Verification",
+        "create_study",
+        "identify",
+        "list_studies",
+        "load_study",
+        "verify",
+    ],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted([*_HOME_OF, "__version__"])

@@ -16,6 +16,7 @@ from mfbai.information import read_problem, read_tables
 from mfbai.kernels import claims, transport
 from mfbai.kernels.stats import Stats, make_stats
 from mfbai.problem import Array, Instance, Model, Problem
+from mfbai.stopping import e_process
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,18 +58,26 @@ def risk(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, toler
     ('wide', 0.0062)
     """
     model, stats, _ = _read(problem, counts, means, tolerance)
+    return find_risk(model, stats)
+
+
+def find_risk(model: Model, stats: Stats, rule: e_process.State | None = None, answer: int | None = None) -> Risk:
+    """The same of statistics, for the leader or another `answer`; `rule` remembers what was proven earlier."""
     work = transport.make_work(model)
     arms = range(len(stats.count))
     for arm in arms:
         transport.fit(model, stats.count, stats.mean, arm, work)
     seen = stats.count.sum(axis=1) > 0
-    leader = max(arms, key=lambda arm: work.psi_low[arm] + work.psi_high[arm] if seen[arm] else -inf)
+    first = max(arms, key=lambda arm: work.psi_low[arm] + work.psi_high[arm] if seen[arm] else -inf)
+    leader = first if answer is None else answer
     evidence = np.where(np.arange(len(arms)) == leader, inf, 0.0)
     claim = claims.make_work()
     for arm in arms:
         if arm != leader and seen[arm] and seen[leader]:
             start = transport.pair(model, stats.count, stats.mean, leader, arm, work.psi[leader], work)[1]
             evidence[arm] = claims.against(model.law, model, stats, leader, arm, start, -inf, claim)[0]
+    if rule is not None and leader in rule.owner:
+        np.maximum(evidence, rule.proven[rule.owner.tolist().index(leader)], out=evidence)
     least = float(evidence.min())
     level = min((len(arms) - 1) * exp(-max(least, -1.0)), 1.0)
     return Risk(level, leader, evidence)
@@ -86,6 +95,11 @@ def intervals(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, 
     [[0.332, 0.672], [0.638, 0.978]]
     """
     model, stats, sign = _read(problem, counts, means, 0.0, delta)
+    return find_intervals(model, stats, sign, delta)
+
+
+def find_intervals(model: Model, stats: Stats, sign: float, delta: float) -> Array:
+    """The same of statistics."""
     K = len(stats.count)
     target, claim, ends = log(2 * K / delta), claims.make_work(), np.zeros((K, 2))
     for arm in range(K):
@@ -109,6 +123,11 @@ def bias_alarms(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike
     [('plain', 'fidelity 1', True)]
     """
     model, stats, _ = _read(problem, counts, means, 0.0, delta)
+    return find_alarms(model, stats, delta)
+
+
+def find_alarms(model: Model, stats: Stats, delta: float) -> list[BiasAlarm]:
+    """The same of statistics."""
     K, M = stats.count.shape
     # Half of delta is for the arms as a whole, half for each lower fidelity with the top, which has no bias.
     found = [

@@ -1,8 +1,12 @@
 """What mfbai raises, and the collector that lets every fault of an input be told at once.
 
     MfbaiError
-    └── InvalidInput        also a ValueError; `.faults` lists what is wrong, field by field
-        └── UnknownName     a name that is in no list, with the nearest one suggested
+    ├── InvalidInput        also a ValueError; `.faults` lists what is wrong, field by field
+    │   ├── TrialClosed     a trial that was told another value already, or has failed
+    │   └── UnknownName     a name that is in no list, with the nearest one suggested
+    ├── NothingToAsk        all that the budget of a study allows is under way: wait for results
+    ├── StorageError        a database that cannot be reached, or is not what it should be
+    └── StudyOver           a study that has its verdict has nothing more to ask
 
 A message says what is wrong, where, and what to do:
 
@@ -61,8 +65,24 @@ class InvalidInput(MfbaiError, ValueError):  # noqa: N818 - says what the matter
         return "\n  ".join(lines)
 
 
+class TrialClosed(InvalidInput):
+    """A trial that was told another value already, or has failed."""
+
+
 class UnknownName(InvalidInput):
     """A name that is in no list."""
+
+
+class NothingToAsk(MfbaiError):  # noqa: N818
+    """All that the budget of a study allows is under way: wait for its results, then ask again."""
+
+
+class StorageError(MfbaiError):
+    """A database that cannot be reached, or is not what it should be. What was acknowledged is safe: try again."""
+
+
+class StudyOver(MfbaiError):  # noqa: N818
+    """The study has its verdict: there is nothing more to evaluate."""
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

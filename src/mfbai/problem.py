@@ -127,6 +127,11 @@ class Problem:
         biases = (self.bias_low, self.bias_high)
         return Problem(self.arms, self.costs, biases, family, fidelities=self.fidelities, direction=self.direction)
 
+    def towards(self, direction: str) -> Problem:
+        """The same problem, to "maximise" or to "minimise"."""
+        biases = (self.bias_low, self.bias_high)
+        return Problem(self.arms, self.costs, biases, self.family, fidelities=self.fidelities, direction=direction)
+
     def to_dict(self) -> dict[str, Any]:
         """The tables of a spec file (see mfbai.spec)."""
         columns = zip(self.fidelities, self.costs.T, self.bias_low.T, self.bias_high.T, strict=True)

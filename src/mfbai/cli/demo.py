@@ -87,17 +87,10 @@ def picture(run: Run) -> Group:
 
 def proof(run: Run) -> tuple[float, float]:
     """The evidence that the leader has against its closest rival, at best so far, and what it takes to stop."""
-    import numpy as np
+    from mfbai.certainty import find_risk
 
-    from mfbai.certainty import risk
-
-    found = risk(run.setup.instance, run.stats.count, run.stats.mean)
-    best = found.log_evidence.copy()
-    for owner, row in zip(run.rule.owner, run.rule.proven, strict=True):
-        if owner == found.leader:
-            best = np.maximum(best, row)
-    best[found.leader] = np.inf
-    return max(float(best.min()), 0.0), float(run.rule.target[0])
+    found = find_risk(run.setup.model, run.stats, run.rule)
+    return max(float(found.log_evidence.min()), 0.0), float(run.rule.target[0])
 
 
 def conclude(out: Any, run: Run, seed: int) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mfbai.errors import Faults, check_choice, check_delta, suggestion
 from mfbai.kernels.stats import make_stats
-from mfbai.problem import Instance, Model
+from mfbai.problem import Instance, Model, Problem
 from mfbai.simulation.loop import advance, make_outcome
 from mfbai.spec import check_instance
 from mfbai.stopping import DEFAULT, RULES, e_process, glr, own
@@ -20,6 +20,14 @@ from mfbai.strategies import STRATEGIES
 
 STAND_IN = "paper-5x2"  # an instance to check other arguments with, if the one that is given is at fault
 CHUNK = 1 << 16  # steps between two looks at whether to go on: some 20 ms
+
+
+class Parts(NamedTuple):
+    """What a run is made of, live or simulated."""
+
+    model: Model
+    make_state: Callable[[], Any]
+    make_rule: Callable[[Any], Any]  # given the state
 
 
 @dataclass(frozen=True)
@@ -130,15 +138,30 @@ def check_integers(faults: Faults, integers: Mapping[str, Any]) -> None:
 def _assemble(
     instance: Instance, strategy: str, stopping: str | None, deltas: NDArray[np.float64], options: Any
 ) -> Setup:
+    parts = assemble(instance, strategy, stopping, deltas, options)
+    truth = instance.problem.sign * instance.means
+    return Setup(instance, strategy, parts.model, truth, len(deltas), parts.make_state, parts.make_rule)
+
+
+def assemble(
+    what: Problem | Instance,
+    strategy: str,
+    stopping: str | None,
+    deltas: NDArray[np.float64],
+    options: Any,
+    tolerance: float = 0.0,
+) -> Parts:
+    """The parts of a run, of a strategy and a rule that exist; their options are checked."""
     plan = STRATEGIES[strategy]
     rule = RULES[stopping] if stopping is not None and not plan.own_rule else None
-    model = instance.problem.model()
-    fidelities = 1 if plan.top_only else instance.problem.n_fidelities
+    problem = what.problem if isinstance(what, Instance) else what
+    model = problem.model(tolerance)
+    fidelities = 1 if plan.top_only else problem.n_fidelities
     faults = Faults()
     given = _check_options(faults, options, [*plan.options, *(rule.options if rule else ())])
 
     def make_state() -> Any:
-        return plan.make(instance, float(deltas[0]), given)
+        return plan.make(what, float(deltas[0]), given, tolerance)
 
     def make_rule(state: Any) -> Any:
         if plan.own_rule:
@@ -156,8 +179,7 @@ def _assemble(
         with faults.absorb():
             make_rule(None)
     faults.raise_if_any("options")
-    truth = instance.problem.sign * instance.means
-    return Setup(instance, strategy, model, truth, len(deltas), make_state, make_rule)
+    return Parts(model, make_state, make_rule)
 
 
 def _check_options(faults: Faults, options: Any, known: list[str]) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mfbai.errors import Fault, InvalidInput
 from mfbai.kernels.jit import generic
-from mfbai.problem import Instance
+from mfbai.problem import Instance, Problem
 
 
 @generic(2)
@@ -37,9 +38,13 @@ class Strategy:
     needs: tuple[str, ...] = ()  # what else init takes: "delta", if sampling depends on it; "instance", the truth
 
     def make(
-        self, instance: Instance, delta: float, options: Mapping[str, Any] | None = None, tolerance: float = 0.0
+        self, what: Problem | Instance, delta: float, options: Mapping[str, Any] | None = None, tolerance: float = 0.0
     ) -> Any:
         """The first state of a run; options that are not given have their defaults."""
-        about = {"delta": delta, "instance": instance}
+        problem = what.problem if isinstance(what, Instance) else what
+        if "instance" in self.needs and not isinstance(what, Instance):
+            told = f"is {self.name!r}, which needs to know the true means: it is for simulations only"
+            raise InvalidInput([Fault("strategy", told)])
+        about = {"delta": delta, "instance": what}
         settings = {name: (options or {}).get(name, default) for name, default in self.options.items()}
-        return self.init(instance.problem.model(tolerance), **{name: about[name] for name in self.needs}, **settings)
+        return self.init(problem.model(tolerance), **{name: about[name] for name in self.needs}, **settings)

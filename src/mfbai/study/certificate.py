@@ -1,0 +1,246 @@
+"""Certificates: a study's journal in a file, which anyone can replay to see that the verdict follows from it."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+
+import mfbai
+from mfbai.errors import Fault, InvalidInput
+from mfbai.files import replacing
+from mfbai.study.fold import Fold, Verdict
+from mfbai.study.journal import NOTHING, canonical, seal
+from mfbai.study.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from mfbai.study.study import Study
+
+FORMAT = "mfbai certificate 1"
+CLOSE = 1e-6  # relative difference that another machine's arithmetic may make, in what a verdict says of its risk
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came of checking a certificate; true if it holds."""
+
+    confirmed: bool
+    reason: str  # in one sentence
+    event: int | None = None  # the first event that differs
+    study: str | None = None
+    verdict: Verdict | None = None
+
+    def __bool__(self) -> bool:
+        return self.confirmed
+
+
+class Differs(Exception):  # noqa: N818
+    """A certificate is not what a replay gives."""
+
+
+def make_certificate(study: Study) -> dict[str, Any]:
+    """The certificate of a study as it stands."""
+    events = [{**event.body, "hash": event.hash} for event in study.journal()]
+    verdicts = [event for event in events if event["kind"] == "verdict"]
+    return {
+        "format": FORMAT,
+        "study": study.name,
+        "problem": study.problem.to_dict(),
+        "verdict": verdicts[0] if verdicts else None,
+        "versions": {
+            "mfbai": mfbai.__version__,
+            "numpy": np.__version__,
+            "numba": numba.__version__,
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+        },
+        "events": len(events),
+        "head": events[-1]["hash"],
+        "journal": events,
+    }
+
+
+def write_certificate(certificate: Mapping[str, Any], path: Path) -> None:
+    """As a whole or not at all; a line for each event."""
+    lines = [json.dumps(event, allow_nan=False) for event in certificate["journal"]]
+    rest = {name: value for name, value in certificate.items() if name != "journal"}
+    text = json.dumps(rest, indent=2, allow_nan=False).removesuffix("\n}")
+    journal = ",\n    ".join(lines)
+    try:
+        with replacing(path) as part:
+            part.write_text(f'{text},\n  "journal": [\n    {journal}\n  ]\n}}\n', encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput([Fault(str(path), f"cannot be written: {error.strerror}; check the path")]) from None
+
+
+def verify(certificate: str | Path | Mapping[str, Any]) -> Verification:
+    """Replay a certificate, given as a file or as what `Study.export` returned.
+
+    It is confirmed if every event is where it was, the problem is that of the journal, every evaluation handed out is
+    the one that the strategy asks for, and the verdict follows, at that very place.
+    """
+    document = _read(certificate) if isinstance(certificate, str | Path) else certificate
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+        return Verification(False, f'this is no certificate: it does not say "format": "{FORMAT}"')
+    events = document.get("journal")
+    if not isinstance(events, list) or not events or not all(isinstance(event, Mapping) for event in events):
+        return Verification(False, "the certificate has no journal")
+    n = 0
+    audit: Audit | None = None
+    try:
+        head = NOTHING
+        for n, event in enumerate(events):
+            head = _check_seal(n, event, head)
+            if audit is None:
+                audit = Audit(event)
+            audit.take_in(event)
+        assert audit is not None
+        n = len(events)
+        audit.check_end()
+        _check_frame(document, audit, head)
+    except Differs as difference:
+        where = f"event {n}" if n < len(events) else "after the last event"
+        return Verification(False, f"{where}: {difference}{_hint(document)}", n, _name(audit))
+    return Verification(True, "every event follows from those before it", None, _name(audit), audit.fold.verdict)
+
+
+class Audit:
+    """Replays a journal and compares each event with what should have happened."""
+
+    def __init__(self, first: Mapping[str, Any]) -> None:
+        if first.get("kind") != "create":
+            raise Differs("the first event does not create a study")
+        try:
+            self.settings: Settings = read_settings(first)
+        except InvalidInput as error:
+            raise Differs(f"the study could not have been created: {error}") from None
+        self.fold = Fold(self.settings)
+
+    def take_in(self, event: Mapping[str, Any]) -> None:
+        kind = event.get("kind")
+        checks = {"ask": self._ask, "tell": self._tell, "fail": self._close, "add": self._add, "verdict": self._verdict}
+        if self.fold.events > 0:
+            if kind not in checks:
+                raise Differs(f"there is no event {kind!r}")
+            if kind != "verdict":
+                self._check_no_verdict_is_due()
+            checks[str(kind)](event)
+        self.fold.apply(event, str(event["hash"]))
+
+    def check_end(self) -> None:
+        self._check_no_verdict_is_due()
+
+    def _check_no_verdict_is_due(self) -> None:
+        due = self.fold.conclusion()
+        if due is not None:
+            raise Differs(f"here the study is {due['state']}, but the journal has no verdict")
+
+    def _ask(self, event: Mapping[str, Any]) -> None:
+        if self.fold.verdict is not None:
+            raise Differs("an evaluation was handed out after the verdict")
+        number = self.fold.asked + 1
+        cell = self.fold.next_cell()
+        wanted = {"trial": number, "arm": cell[0], "fidelity": cell[1], "seed": self.settings.seed(number)}
+        for entry, value in wanted.items():
+            if not _same(event.get(entry), value):
+                raise Differs(f"the {entry} handed out is {event.get(entry)!r}, the replay gives {value!r}")
+        if not self.fold.affords(cell):
+            raise Differs("an evaluation was handed out beyond the budget")
+
+    def _close(self, event: Mapping[str, Any]) -> None:
+        trial = event.get("trial")
+        if not isinstance(trial, int) or trial not in self.fold.open:
+            raise Differs(f"trial {trial!r} is not under way")
+
+    def _tell(self, event: Mapping[str, Any]) -> None:
+        self._close(event)
+        self._check_value(event.get("value"))
+
+    def _add(self, event: Mapping[str, Any]) -> None:
+        K, M = self.settings.problem.shape
+        arm, fidelity, values = event.get("arm"), event.get("fidelity"), event.get("values")
+        inside = isinstance(arm, int) and isinstance(fidelity, int) and 0 <= arm < K and 0 <= fidelity < M
+        if not inside or not isinstance(values, list) or self.fold.verdict is not None:
+            raise Differs("these values cannot be added")
+        for value in values:
+            self._check_value(value)
+
+    def _check_value(self, value: Any) -> None:
+        if not isinstance(value, float) or not math.isfinite(value) or not self.settings.problem.family.admits(value):
+            raise Differs(f"the value {value!r} is impossible")
+
+    def _verdict(self, event: Mapping[str, Any]) -> None:
+        due = self.fold.conclusion()
+        if due is None:
+            raise Differs(f"the journal says {event.get('state')!r}, but here the evaluations do not allow a verdict")
+        for entry, value in due.items():
+            if not _same(event.get(entry), value):
+                raise Differs(f"the verdict's {entry} is {event.get(entry)!r}, the replay gives {value!r}")
+
+
+def _read(path: str | Path) -> Any:
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput([Fault(str(path), f"cannot be read: {error.strerror}; check the path")]) from None
+    except (ValueError, RecursionError):
+        return None  # no JSON, so no certificate
+
+
+def _check_seal(n: int, event: Mapping[str, Any], before: str) -> str:
+    body = {name: value for name, value in event.items() if name != "hash"}
+    try:
+        found = seal(before, canonical(body))
+    except ValueError:
+        raise Differs("it holds a number that is not finite") from None
+    if event.get("n") != n:
+        raise Differs(f"its number is {event.get('n')!r}: an event is missing, or too many")
+    if event.get("hash") != found:
+        raise Differs("its hash does not fit: it, or an event before it, was changed")
+    return found
+
+
+def _check_frame(document: Mapping[str, Any], audit: Audit, head: str) -> None:
+    """What the certificate says beside its journal."""
+    journal = document["journal"]
+    verdicts = [event for event in journal if event.get("kind") == "verdict"]
+    wanted = {
+        "study": audit.settings.name,
+        "problem": journal[0]["problem"],
+        "verdict": verdicts[0] if verdicts else None,
+        "events": len(journal),
+        "head": head,
+    }
+    for entry, value in wanted.items():
+        if document.get(entry) != value:
+            raise Differs(f"the {entry} that the certificate states is not that of its journal")
+
+
+def _same(told: Any, found: Any) -> bool:
+    """Equal; numbers with a fraction up to what another machine's arithmetic may change."""
+    if isinstance(found, float):
+        return isinstance(told, int | float) and math.isclose(told, found, rel_tol=CLOSE, abs_tol=1e-300)
+    if isinstance(found, Mapping):
+        return isinstance(told, Mapping) and told.keys() == found.keys() and all(_same(told[k], found[k]) for k in told)
+    if isinstance(found, list):
+        return isinstance(told, list) and len(told) == len(found) and all(map(_same, told, found))
+    return type(told) is type(found) and bool(told == found)
+
+
+def _hint(document: Mapping[str, Any]) -> str:
+    versions = document.get("versions")
+    made = versions.get("mfbai") if isinstance(versions, Mapping) else None
+    if made in (None, mfbai.__version__):
+        return ""
+    return f" (it was made by mfbai {made}, and this is {mfbai.__version__}: strategies may differ)"
+
+
+def _name(audit: Audit | None) -> str | None:
+    return None if audit is None else audit.settings.name

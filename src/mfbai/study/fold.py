@@ -1,0 +1,251 @@
+"""The state of a study: what its journal amounts to.
+
+Results of a cell are counted in the order in which they were asked for, whatever the order they come back in: a result
+waits until those before it have come back, or failed. So the values that a test sees are always the first ones of the
+cell's sequence, and a program that is faster for good values than for bad ones cannot mislead it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mfbai.certainty import BiasAlarm, Risk, find_alarms, find_intervals, find_risk
+from mfbai.kernels.jit import sources_digest
+from mfbai.kernels.stats import make_stats
+from mfbai.problem import Array
+from mfbai.simulation import loop
+from mfbai.simulation.setup import arrays_of
+from mfbai.stopping import DEFAULT, e_process
+from mfbai.strategies import ask
+from mfbai.study.settings import Settings
+
+SLACK = 1 + 1e-9  # of a budget, for the rounding of sums
+PLAIN = ("events", "head", "asked", "told", "failed", "imported", "late", "cost")  # a fold's numbers and texts
+FAILED = None  # stands for the value of a trial that failed
+
+Cell = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The end of a study: it never changes."""
+
+    state: str  # "decided"; or "undecided", if the budget is spent
+    arm: str | None  # the answer; of an undecided study the arm that leads, if any has data
+    arm_index: int | None
+    risk: float  # of being wrong: delta by proof if decided by the e-process; else what the e-process proves by now
+    delta: float
+    cost: float  # of all results told until then
+    told: int
+    alarms: tuple[BiasAlarm, ...]  # data that contradict the bias bounds, on which everything rests
+
+    def __str__(self) -> str:
+        risk = f"the risk is {self.risk:.2g} at most"
+        if self.state == "decided":
+            text = f"The best is {self.arm!r}: {risk}, if the bias bounds hold; it cost {self.cost:g}."
+        elif self.arm is None:
+            text = f"Undecided: nothing is known; it cost {self.cost:g}."
+        else:
+            proven = risk if self.risk < 1 else "nothing is proven yet"
+            text = f"Undecided within the budget: {self.arm!r} leads ({proven}); it cost {self.cost:g}."
+        return text if not self.alarms else f"{text} BIAS ALARM: the data contradict a bias bound."
+
+
+class Fold:
+    """Everything that follows from a study's settings and its events so far. Only `apply` changes it."""
+
+    def __init__(self, settings: Settings) -> None:
+        shape = settings.problem.shape
+        parts = settings.parts
+        self.settings = settings
+        self.events = 0  # applied
+        self.head = ""  # hash of the last of them
+        self.asked = 0  # trials are numbered 1, 2, ... as they are asked for
+        self.told = self.failed = self.imported = self.late = 0
+        self.cost = 0.0  # of the results told, late ones too
+        self.open: dict[int, Cell] = {}  # trials that are neither told nor failed
+        self.queue: dict[Cell, deque[int]] = {}  # of each cell: trials that are not counted yet, in order
+        self.waiting: dict[int, float | None] = {}  # results of trials that wait for earlier ones of their cell
+        self.pending = np.zeros(shape, dtype=np.int64)  # lengths of the queues
+        self.verdict: Verdict | None = None
+        self.stats = make_stats(shape)
+        self.state = parts.make_state()
+        self.rule = parts.make_rule(self.state)
+        self.outcome = loop.make_outcome(1)
+        self._counted: list[tuple[int, int, float]] = []  # results that the kernels have not seen yet
+
+    # --- events
+
+    def apply(self, body: Mapping[str, Any], seal: str) -> None:
+        """Take in the next event of the journal, which is trusted: `Study` and `verify` check beforehand."""
+        kind = body["kind"]
+        if kind == "tell":
+            self._close(body["trial"], body["value"])
+        elif kind == "ask":
+            self._ask(body["trial"], (body["arm"], body["fidelity"]))
+        elif kind == "fail":
+            self.failed += 1
+            self._close(body["trial"], FAILED)
+        elif kind == "add":
+            self._add((body["arm"], body["fidelity"]), body["values"])
+        elif kind == "verdict":
+            self._conclude(body)
+        self.events += 1
+        self.head = seal
+
+    def _ask(self, trial: int, cell: Cell) -> None:
+        self.asked = trial
+        self.open[trial] = cell
+        self.pending[cell] += 1
+        self.queue.setdefault(cell, deque()).append(trial)
+
+    def _close(self, trial: int, value: float | None) -> None:
+        cell = self.open.pop(trial)
+        if value is not FAILED:
+            self.told += 1
+            self.cost += float(self.settings.problem.costs[cell])
+        if self.verdict is not None:
+            self.late += value is not FAILED
+            return
+        self.waiting[trial] = value
+        queue = self.queue[cell]
+        while queue and queue[0] in self.waiting:
+            first = self.waiting.pop(queue.popleft())
+            self.pending[cell] -= 1
+            if first is not FAILED:
+                self._counted.append((*cell, first))
+
+    def _add(self, cell: Cell, values: list[float]) -> None:
+        self.imported += len(values)
+        self._counted += [(*cell, value) for value in values]
+
+    def _conclude(self, body: Mapping[str, Any]) -> None:
+        self.flush()
+        problem, arm = self.settings.problem, body["arm"]
+        self.verdict = Verdict(
+            state=body["state"],
+            arm=None if arm is None else problem.arms[arm],
+            arm_index=arm,
+            risk=body["risk"],
+            delta=self.settings.delta,
+            cost=body["cost"],
+            told=body["told"],
+            alarms=tuple(BiasAlarm(**alarm) for alarm in body["alarms"]),
+        )
+
+    def flush(self) -> None:
+        """Let the kernels see all results that count."""
+        if not self._counted:
+            return
+        arms, fidelities, values = zip(*self._counted, strict=True)
+        self._counted.clear()
+        sign = self.settings.problem.sign
+        journal = (np.array(arms), np.array(fidelities), sign * np.array(values, dtype=np.float64))
+        loop.replay(self.settings.parts.model, self.stats, self.state, self.rule, self.outcome, *journal)
+
+    # --- what follows from them
+
+    def next_cell(self) -> Cell:
+        """What the strategy would have evaluated now."""
+        self.flush()
+        arm, fidelity = ask(self.settings.parts.model, self.stats, self.state, self.pending)
+        return int(arm), int(fidelity)
+
+    def affords(self, cell: Cell) -> bool:
+        """Whether the budget allows one more evaluation, on top of those under way."""
+        if self.settings.max_cost is None:
+            return True
+        costs = self.settings.problem.costs
+        committed = self.cost + sum(float(costs[other]) for other in self.open.values())
+        return bool(committed + costs[cell] <= self.settings.max_cost * SLACK)
+
+    def conclusion(self) -> dict[str, Any] | None:
+        """The verdict that is due now, as the body of an event; None if there is none, or it was given."""
+        self.flush()
+        if self.verdict is not None:
+            return None
+        if self.outcome.levels[0]:
+            proven = self.settings.stopping == DEFAULT and isinstance(self.rule, e_process.State)
+            answer = int(self.outcome.answer[0])
+            risk = self.settings.delta if proven else self.risk(answer).level
+            return self._verdict("decided", answer, risk)
+        if self.settings.max_cost is None or self.open or self.affords(self.next_cell()):
+            return None
+        found = self.risk()
+        return self._verdict("undecided", found.leader if self.stats.count.any() else None, found.level)
+
+    def _verdict(self, state: str, arm: int | None, risk: float) -> dict[str, Any]:
+        spent = {"cost": self.cost, "told": self.told}
+        alarms = [asdict(alarm) for alarm in self.alarms()]
+        return {"kind": "verdict", "state": state, "arm": arm, "risk": risk, **spent, "alarms": alarms}
+
+    def risk(self, answer: int | None = None) -> Risk:
+        """What the e-process proves by now, of the leader or of another answer."""
+        self.flush()
+        kept = [self.rule, getattr(self.state, "rule", None)]
+        rule = next((record for record in kept if isinstance(record, e_process.State)), None)
+        return find_risk(self.settings.parts.model, self.stats, rule, answer)
+
+    def intervals(self) -> Array:
+        self.flush()
+        settings = self.settings
+        return find_intervals(settings.parts.model, self.stats, settings.problem.sign, settings.delta)
+
+    def alarms(self) -> list[BiasAlarm]:
+        self.flush()
+        return find_alarms(self.settings.parts.model, self.stats, self.settings.delta)
+
+    # --- snapshots: they save replaying, and are of use to the very same code only
+
+    def dump(self) -> bytes:
+        """All of it, to be read by `load`."""
+        self.flush()
+        memory = io.BytesIO()
+        arrays = {f"array{n}": array for n, array in enumerate(self._arrays())}
+        book = json.dumps(self._book()).encode()
+        np.savez(memory, book=np.frombuffer(book, dtype=np.uint8), **arrays)  # type: ignore[arg-type]
+        return memory.getvalue()
+
+    @classmethod
+    def load(cls, settings: Settings, dumped: bytes) -> Fold:
+        fold = cls(settings)
+        with np.load(io.BytesIO(dumped), allow_pickle=False) as parts:
+            for n, array in enumerate(fold._arrays()):
+                array[...] = parts[f"array{n}"]
+            book = json.loads(parts["book"].tobytes())
+        for name in PLAIN:
+            setattr(fold, name, book[name])
+        fold.open = {trial: (arm, fidelity) for trial, arm, fidelity in book["open"]}
+        fold.queue = {(arm, fidelity): deque(trials) for arm, fidelity, trials in book["queue"]}
+        fold.waiting = dict(book["waiting"])
+        if (verdict := book["verdict"]) is not None:
+            alarms = tuple(BiasAlarm(**alarm) for alarm in verdict.pop("alarms"))
+            fold.verdict = Verdict(**verdict, alarms=alarms)
+        return fold
+
+    def _book(self) -> dict[str, Any]:
+        return {
+            **{name: getattr(self, name) for name in PLAIN},
+            "open": [(trial, *cell) for trial, cell in self.open.items()],
+            "queue": [(*cell, list(trials)) for cell, trials in self.queue.items() if trials],
+            "waiting": list(self.waiting.items()),
+            "verdict": None if self.verdict is None else asdict(self.verdict),
+        }
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        return arrays_of((self.stats, self.state, self.rule, self.outcome, (self.pending,)))
+
+
+@cache
+def snapshot_format() -> str:
+    """Which code a snapshot is of."""
+    return sources_digest()

@@ -1,0 +1,93 @@
+"""What a study hands out and tells."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from mfbai.certainty import BiasAlarm
+from mfbai.problem import Array, Problem
+from mfbai.study.fold import Verdict
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An evaluation to make: of `arm` at `fidelity`, with random numbers from `seed`."""
+
+    id: str
+    arm: str
+    arm_index: int
+    fidelity: str
+    fidelity_index: int
+    cost: float
+    seed: int
+    lease_until: datetime  # after which it is given to another worker; a result that comes later still counts
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "lease_until": self.lease_until.isoformat(timespec="seconds")}
+
+
+@dataclass(frozen=True, eq=False)
+class Status:
+    """A study at one moment."""
+
+    name: str
+    state: str  # "running", "decided" or "undecided"
+    problem: Problem
+    strategy: str
+    stopping: str
+    delta: float
+    max_cost: float | None
+    leader: str | None  # None while no arm has data
+    leader_index: int | None
+    risk: float  # of answering the leader now, proven by the e-process; 1 if nothing is proven
+    evidence: Array  # (K,) ln E: proof that each arm is not better than the leader; inf for itself
+    needed: float  # what each of these must reach: ln((K - 1) / delta)
+    cost: float  # of the results told
+    told: int
+    waiting: int  # told, but not counted yet: an earlier trial of the same cell is still under way
+    pending: int  # handed out, and not back
+    failed: int
+    imported: int
+    late: int  # told after the verdict: kept, not counted
+    counts: Array  # (K, M) results that count
+    means: Array  # (K, M) of these; NaN where there are none
+    intervals: Array  # (K, 2) of the top means: all true at all times with a probability of 1 - delta
+    alarms: tuple[BiasAlarm, ...]  # data that contradict the bias bounds
+    result: Verdict | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON, which knows no infinities: they are None."""
+        tables = {name: _plain(getattr(self, name)) for name in ("evidence", "counts", "means", "intervals")}
+        return {
+            **{name: value for name, value in vars(self).items() if name != "problem"},
+            **tables,
+            "arms": list(self.problem.arms),
+            "fidelities": list(self.problem.fidelities),
+            "direction": self.problem.direction,
+            "alarms": [describe(alarm, self.problem) for alarm in self.alarms],
+            "result": None if self.result is None else result_to_dict(self.result, self.problem),
+        }
+
+    def __repr__(self) -> str:
+        told = f"{self.leader!r} leads, risk {self.risk:.2g}" if self.leader else "no data"
+        return f"<Status of {self.name!r}: {self.state}, {told}, cost {self.cost:g}, {self.told} told>"
+
+
+def describe(alarm: BiasAlarm, problem: Problem) -> dict[str, Any]:
+    """A bias alarm with names."""
+    names = {"arm": problem.arms[alarm.arm], "fidelity": problem.fidelities[alarm.fidelity]}
+    return {**names, "level": alarm.level, "certain": alarm.certain}
+
+
+def result_to_dict(verdict: Verdict, problem: Problem) -> dict[str, Any]:
+    return {**asdict(verdict), "alarms": [describe(alarm, problem) for alarm in verdict.alarms]}
+
+
+def _plain(table: Array) -> Any:
+    values = table.astype(object)
+    values[~np.isfinite(table)] = None
+    return values.tolist()

@@ -1,0 +1,137 @@
+"""What a study is asked to find out, as its first event states it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mfbai.errors import Faults, check_choice, check_delta
+from mfbai.information import read_problem
+from mfbai.problem import DIRECTIONS, Problem
+from mfbai.simulation.setup import Parts, assemble
+from mfbai.spec import from_dict, load
+from mfbai.stopping import RULES
+from mfbai.strategies import STRATEGIES
+
+LONGEST_NAME = 200
+STRIDE = 0x9E3779B1  # odd, so that no two trials of a study have the same seed
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """Everything that a study's course depends on, beside the values told."""
+
+    name: str
+    key: str  # a few random digits that tell its trials from those of other studies
+    problem: Problem
+    delta: float
+    strategy: str
+    stopping: str
+    tolerance: float = 0.0
+    max_cost: float | None = None
+    options: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def parts(self) -> Parts:
+        deltas = np.array([self.delta])
+        return assemble(self.problem, self.strategy, self.stopping, deltas, self.options, self.tolerance)
+
+    def seed(self, trial: int) -> int:
+        """Of a trial: 31 bits, which any generator of random numbers takes."""
+        return (int(self.key, 16) + trial * STRIDE) % 2**31
+
+    def to_dict(self) -> dict[str, Any]:
+        entries = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self)}
+        return {
+            **entries,
+            "problem": self.problem.to_dict(),
+            "options": {name: float(value) for name, value in self.options.items()},
+        }
+
+    def differences(self, other: Settings) -> list[str]:
+        """The names of the settings in which another study differs, if it has the same name."""
+        return [
+            entry.name
+            for entry in dataclasses.fields(self)
+            if entry.name != "key" and getattr(self, entry.name) != getattr(other, entry.name)
+        ]
+
+
+def read_settings(body: Mapping[str, Any]) -> Settings:
+    """The settings that a `create` event states."""
+    entries = {entry.name: body.get(entry.name) for entry in dataclasses.fields(Settings)}
+    problem = entries.pop("problem")
+    found = from_dict(problem if isinstance(problem, Mapping) else {})
+    return check_settings(problem=found, direction=None, **entries)
+
+
+def check_settings(
+    name: Any,
+    key: Any,
+    problem: Any,
+    delta: Any,
+    strategy: Any,
+    stopping: Any,
+    tolerance: Any,
+    max_cost: Any,
+    direction: Any,
+    options: Any,
+) -> Settings:
+    """Settings as given, with every fault told at once."""
+    faults = Faults()
+    _check_name(faults, name)
+    if not isinstance(key, str) or not re.fullmatch("[0-9a-f]{8}", key):
+        faults.add("key", f"is {key!r:.80}: it must be 8 hexadecimal digits")
+    found: Problem | None = None
+    with faults.absorb():
+        found = read_problem(load(problem, ties=True) if isinstance(problem, str | Path) else problem)
+    if direction is not None:
+        check_choice(faults, "direction", direction, DIRECTIONS)
+        if found is not None and isinstance(direction, str) and direction in DIRECTIONS:
+            found = found.towards(direction)
+    before = len(faults)
+    check_delta(faults, delta)
+    if np.ndim(delta):
+        faults.add("delta", f"is {delta!r}: a study has one risk")
+    check_choice(faults, "strategy", strategy, STRATEGIES)
+    check_choice(faults, "stopping", stopping, RULES)
+    if found is not None:
+        with faults.absorb():
+            found.model(tolerance)
+        _check_budget(faults, max_cost, found)
+    settings = None
+    if found is not None and len(faults) == before:
+        budget = None if max_cost is None else float(max_cost)
+        given = {} if options is None else options
+        settings = Settings(
+            str(name), str(key), found, float(delta), strategy, stopping, float(tolerance), budget, given
+        )
+        with faults.absorb():
+            assert settings.parts
+    faults.raise_if_any("study")
+    assert settings is not None
+    return settings
+
+
+def _check_name(faults: Faults, name: Any) -> None:
+    told = f"give printable text that is not blank, of {LONGEST_NAME} characters at most"
+    if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
+        faults.add("name", f"is {name!r:.80}: {told}")
+
+
+def _check_budget(faults: Faults, max_cost: Any, problem: Problem) -> None:
+    if max_cost is None:
+        return
+    if isinstance(max_cost, bool) or not isinstance(max_cost, Real) or not 0 < float(max_cost) < math.inf:
+        faults.add("max_cost", f"is {max_cost!r}: give a positive number, or None for no limit")
+    elif float(max_cost) < problem.costs.min():
+        faults.add("max_cost", f"is {max_cost!r}: the cheapest evaluation costs {problem.costs.min():g}")

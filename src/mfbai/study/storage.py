@@ -1,0 +1,346 @@
+"""Where journals are kept: SQLite for one machine, PostgreSQL for many.
+
+The events are the truth and are only ever added. Leases say until when a trial is in the hands of a worker, and
+snapshots save replaying; both could be lost without harm.
+
+Whoever writes to a study holds it alone for that moment (`turn`), and reads beforehand what others have written. An
+event is on disk when the turn ends: SQLite syncs its log, PostgreSQL does by default.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.pool import StaticPool
+
+from mfbai.errors import Fault, InvalidInput, StorageError, UnknownName, unknown_name
+from mfbai.study.journal import Event
+
+try:
+    import fcntl
+except ImportError:  # Windows: SQLite's own waiting, which is not fair
+    fcntl = None  # type: ignore[assignment]
+
+DEFAULT = "sqlite:///mfbai.db"
+SCHEMA = 1  # the version of the tables below
+PATIENCE = 60_000  # milliseconds to wait for a SQLite database that another program has locked
+ADVISORY = 0x6D666261  # PostgreSQL: held while tables are made
+BATCH = 10_000  # events read at once
+
+tables = sa.MetaData()
+schema = sa.Table("mfbai_schema", tables, sa.Column("version", sa.Integer, nullable=False))
+studies = sa.Table(
+    "mfbai_studies",
+    tables,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+)
+events = sa.Table(
+    "mfbai_events",
+    tables,
+    sa.Column("study", sa.Integer, primary_key=True),
+    sa.Column("n", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("trial", sa.Integer),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("hash", sa.Text, nullable=False),
+    sa.Index("mfbai_events_of_trial", "study", "trial"),
+    sqlite_with_rowid=False,
+)
+leases = sa.Table(
+    "mfbai_leases",
+    tables,
+    sa.Column("study", sa.Integer, primary_key=True),
+    sa.Column("trial", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("until", sa.Double, nullable=False),
+    sqlite_with_rowid=False,
+)
+snapshots = sa.Table(
+    "mfbai_snapshots",
+    tables,
+    sa.Column("study", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("n", sa.Integer, nullable=False),
+    sa.Column("format", sa.Text, nullable=False),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+)
+
+# Statements made once: building them costs as much as running them.
+READ_EVENTS = (
+    sa.select(events.c.body, events.c.hash)
+    .where(events.c.study == sa.bindparam("id"), events.c.n >= sa.bindparam("first"))
+    .order_by(events.c.n)
+    .limit(sa.bindparam("most"))
+)
+READ_TRIAL = (
+    sa.select(events.c.body, events.c.hash)
+    .where(events.c.study == sa.bindparam("id"), events.c.trial == sa.bindparam("number"))
+    .order_by(events.c.n)
+)
+EXPIRED = (
+    sa.select(leases.c.trial)
+    .where(leases.c.study == sa.bindparam("id"), leases.c.until <= sa.bindparam("now"))
+    .order_by(leases.c.trial)
+    .limit(sa.bindparam("most"))
+)
+RENEW = (
+    sa.update(leases)
+    .where(leases.c.study == sa.bindparam("id"), leases.c.trial == sa.bindparam("number"))
+    .values(until=sa.bindparam("end"))
+)
+APPEND = sa.insert(events)
+LEASE = sa.insert(leases)
+FIND = sa.select(studies.c.id).where(studies.c.name == sa.bindparam("wanted"))
+SNAPSHOT_AT = sa.select(snapshots.c.n).where(snapshots.c.study == sa.bindparam("id"))
+CLOCK = sa.select(sa.extract("epoch", sa.func.clock_timestamp()))
+END_LEASE = sa.delete(leases).where(leases.c.study == sa.bindparam("id"), leases.c.trial == sa.bindparam("number"))
+
+
+class Turn:
+    """A study in the hands of one writer. What is written counts when the turn ends without an error."""
+
+    def __init__(self, connection: sa.Connection, study: int) -> None:
+        self._connection = connection
+        self._study = study
+
+    def now(self) -> float:
+        """By the clock of the database, which all workers share."""
+        if self._connection.dialect.name == "postgresql":
+            return float(self._connection.execute(CLOCK).scalar_one())
+        return time.time()
+
+    def read(self, first: int) -> Iterator[Event]:
+        return _read(self._connection, self._study, first)
+
+    def events_of(self, trial: int) -> list[Event]:
+        rows = self._connection.execute(READ_TRIAL, {"id": self._study, "number": trial})
+        return [Event(*row) for row in rows]
+
+    def append(self, first: int, rows: Sequence[tuple[int | None, Event]]) -> None:
+        """Add events with their trials; the first of them has that number in the journal."""
+        values = [
+            {"study": self._study, "n": first + k, "trial": trial, "body": event.text, "hash": event.hash}
+            for k, (trial, event) in enumerate(rows)
+        ]
+        self._connection.execute(APPEND, values)
+
+    def expired(self, now: float, most: int) -> list[int]:
+        """Trials whose lease is over, the oldest first."""
+        where = {"id": self._study, "now": now, "most": most}
+        return list(self._connection.execute(EXPIRED, where).scalars())
+
+    def lease(self, trial: int, until: float) -> None:
+        """For a trial that has none yet."""
+        self._connection.execute(LEASE, {"study": self._study, "trial": trial, "until": until})
+
+    def renew(self, trial: int, until: float) -> None:
+        self._connection.execute(RENEW, {"id": self._study, "number": trial, "end": until})
+
+    def end_lease(self, trial: int) -> None:
+        self._connection.execute(END_LEASE, {"id": self._study, "number": trial})
+
+    def snapshot_at(self) -> int:
+        """How many events the last snapshot covers."""
+        return self._connection.execute(SNAPSHOT_AT, {"id": self._study}).scalar() or 0
+
+    def keep_snapshot(self, n: int, form: str, body: bytes) -> None:
+        """In the place of the last one."""
+        self._connection.execute(sa.delete(snapshots).where(snapshots.c.study == self._study))
+        self._connection.execute(sa.insert(snapshots), {"study": self._study, "n": n, "format": form, "body": body})
+
+
+class Storage:
+    """A database of studies, by its SQLAlchemy URL; it must be there already, unless `create` says otherwise."""
+
+    def __init__(self, url: str, *, create: bool = False) -> None:
+        self._engine = _engine(url)
+        self._writer = self._engine.execution_options(mfbai_writes=True)
+        self._mutex = threading.Lock()
+        self._lock: int | None = None
+        self._process = os.getpid()
+        path = self._engine.url.database
+        missing = not create and _is_file(path) and not os.path.exists(str(path))  # SQLite would make an empty file
+        if missing or not self._is_ready():
+            if not create:
+                told = "has no studies: create one first, or check the URL"
+                raise UnknownName([Fault(f"storage {self.url}", told)], "storage")
+            with self._writing() as connection:
+                _make_tables(connection)
+
+    @property
+    def url(self) -> str:
+        """As given, but without a password."""
+        return self._engine.url.render_as_string(hide_password=True)
+
+    def names(self) -> list[str]:
+        """Of all studies, in the order they were created."""
+        with self._reading() as connection:
+            return list(connection.execute(sa.select(studies.c.name).order_by(studies.c.id)).scalars())
+
+    def create(self, name: str, first: Sequence[Event]) -> int:
+        """A new study with its first events."""
+        with self._writing() as connection:
+            if connection.execute(FIND, {"wanted": name}).scalar() is not None:
+                told = "exists already in this storage: choose another name, or go on with load_study"
+                raise InvalidInput([Fault(f"study {name!r}", told)])
+            study = connection.execute(sa.insert(studies).returning(studies.c.id), {"name": name}).scalar_one()
+            Turn(connection, study).append(0, [(None, event) for event in first])
+            return int(study)
+
+    def find(self, name: str) -> int:
+        with self._reading() as connection:
+            found = connection.execute(FIND, {"wanted": name}).scalar()
+        if found is None:
+            known = self.names()
+            if not known:
+                raise UnknownName([Fault("unknown study", f"{name!r}: there are no studies in {self.url}")], "study")
+            raise unknown_name("study", name, known)
+        return int(found)
+
+    def read(self, study: int, first: int) -> Iterator[Event]:
+        """The events of a study from a number on."""
+        with self._reading() as connection:
+            yield from _read(connection, study, first)
+
+    def snapshot(self, study: int, form: str) -> bytes | None:
+        """The last one, if it is of that format."""
+        wanted = sa.select(snapshots.c.body).where(snapshots.c.study == study, snapshots.c.format == form)
+        with self._reading() as connection:
+            return connection.execute(wanted).scalar()
+
+    @contextmanager
+    def turn(self, study: int) -> Iterator[Turn]:
+        """Wait for one's turn to write to a study."""
+        with self._writing() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.select(studies.c.id).where(studies.c.id == study).with_for_update())
+            yield Turn(connection, study)
+
+    def close(self) -> None:
+        self._engine.dispose()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        self._leave_parent()
+        with self._errors(), self._engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sa.Connection]:
+        self._leave_parent()
+        with self._errors(), self._alone(), self._writer.begin() as connection:
+            yield connection
+
+    def _is_ready(self) -> bool:
+        """Whether the database has our tables; refused if they are not those of this version."""
+        with self._reading() as connection:
+            if not sa.inspect(connection).has_table(schema.name):
+                return False
+            version = connection.execute(sa.select(schema.c.version)).scalar()
+        if version != SCHEMA:
+            age = "an older" if version is None or version < SCHEMA else "a newer"
+            told = f"{self.url} was made by {age} mfbai (tables of version {version}, here {SCHEMA})"
+            raise StorageError(f"{told}: export its studies with that version, or install it again")
+        return True
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """For SQLite, a queue before the database: its own waiting sleeps ever longer, and those who wait starve."""
+        path = self._engine.url.database
+        if self._engine.dialect.name != "sqlite" or fcntl is None or not _is_file(path):
+            with self._mutex if self._engine.dialect.name == "sqlite" else nullcontext():
+                yield
+            return
+        with self._mutex:
+            if self._lock is None:
+                self._lock = os.open(f"{path}-lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            try:
+                yield
+            finally:
+                fcntl.flock(self._lock, fcntl.LOCK_UN)
+
+    def _leave_parent(self) -> None:
+        """After a fork, connections and locks belong to the parent: have our own."""
+        if self._process != os.getpid():
+            self._process, self._lock, self._mutex = os.getpid(), None, threading.Lock()
+            self._engine.dispose(close=False)
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Errors of the database, as ours."""
+        try:
+            yield
+        except (DBAPIError, OSError) as error:
+            cause = str(error.orig if isinstance(error, DBAPIError) else error).strip().splitlines()
+            raise StorageError(f"{self.url} cannot be used: {cause[0] if cause else error}; {_advice(self)}") from error
+
+
+def _engine(url: Any) -> sa.Engine:
+    told = f"give a URL such as {DEFAULT} or postgresql://user@host/database"
+    try:
+        parsed = sa.make_url(url)
+    except (ArgumentError, ValueError):
+        raise InvalidInput([Fault("storage", f"is {url!r}: {told}")]) from None
+    backend = parsed.get_backend_name()
+    if backend == "sqlite":
+        options: dict[str, Any] = {} if parsed.database else {"poolclass": StaticPool}
+        engine = sa.create_engine(parsed, **options)
+        sa.event.listen(engine, "connect", _connect_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    if backend == "postgresql":
+        try:
+            return sa.create_engine(parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+        except ModuleNotFoundError:
+            missing = "needs a driver for PostgreSQL: pip install 'mfbai[postgres]'"
+            raise InvalidInput([Fault("storage", missing)]) from None
+    raise InvalidInput([Fault("storage", f"is {url!r}: only SQLite and PostgreSQL are supported; {told}")])
+
+
+def _connect_sqlite(connection: Any, record: Any) -> None:
+    connection.isolation_level = None  # we begin transactions ourselves
+    for pragma in (f"busy_timeout={PATIENCE:g}", "journal_mode=WAL", "synchronous=FULL"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    """Writers take their place at once; a reader that turns writer half-way could be refused."""
+    writes = connection.get_execution_options().get("mfbai_writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _is_file(database: str | None) -> bool:
+    return bool(database) and database != ":memory:" and not str(database).startswith("file:")
+
+
+def _make_tables(connection: sa.Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ADVISORY)))
+    if not sa.inspect(connection).has_table(schema.name):  # another process may have been quicker
+        tables.create_all(connection)
+        connection.execute(sa.insert(schema), {"version": SCHEMA})
+
+
+def _read(connection: sa.Connection, study: int, first: int) -> Iterator[Event]:
+    while True:
+        rows = connection.execute(READ_EVENTS, {"id": study, "first": first, "most": BATCH}).all()
+        for body, seal in rows:
+            yield Event(body, seal)
+        if len(rows) < BATCH:
+            return
+        first += BATCH
+
+
+def _advice(storage: Storage) -> str:
+    if storage._engine.dialect.name == "sqlite":
+        return "the folder must exist, and the file in it must be writable and a SQLite database"
+    return "check that the server runs, and the user, password and database of the URL; then try again"

@@ -1,0 +1,427 @@
+"""A live study: hand out evaluations, take in their values, in any number of processes, until there is a verdict."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import secrets
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from numbers import Real
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+import mfbai
+from mfbai.errors import Fault, Faults, InvalidInput, MfbaiError, NothingToAsk, StudyOver, TrialClosed, suggestion
+from mfbai.problem import Instance, Problem
+from mfbai.simulation.setup import check_integers
+from mfbai.study import storage as storages
+from mfbai.study.fold import Cell, Fold, Verdict, snapshot_format
+from mfbai.study.journal import NOTHING, Event, canonical, seal
+from mfbai.study.records import Status, Trial
+from mfbai.study.settings import Settings, check_settings, read_settings
+from mfbai.study.storage import Storage, Turn
+
+LEASE = 3600.0  # seconds that a trial is in one worker's hands, unless it says otherwise
+SNAPSHOT_EVERY = 10_000  # events
+LONGEST_REASON = 2000  # characters kept of why a trial failed
+
+
+def create_study(
+    problem: Problem | Instance | str | Path,
+    delta: float,
+    *,
+    name: str | None = None,
+    storage: str = storages.DEFAULT,
+    strategy: str = "frugal",
+    stopping: str = "e-process",
+    tolerance: float = 0.0,
+    max_cost: float | None = None,
+    direction: str | None = None,
+    options: Mapping[str, float] | None = None,
+) -> Study:
+    """A new study: which arm of the problem is best, with a risk of `delta` at most?
+
+    problem     or the path of its spec file
+    storage     where the journal is kept: sqlite:///FILE, or postgresql://...; "sqlite://" is memory
+    tolerance   an arm this close to the best is as good
+    max_cost    a budget: when it is spent, the verdict is "undecided"
+    direction   "maximise" or "minimise", if not as the problem says
+    options     of the strategy and the stopping rule, as for `simulate`
+    """
+    key = secrets.token_hex(4)
+    given = f"study-{key}" if name is None else name
+    settings = check_settings(given, key, problem, delta, strategy, stopping, tolerance, max_cost, direction, options)
+    return Study._create(settings, Storage(storage, create=True))
+
+
+def load_study(name: str, *, storage: str = storages.DEFAULT) -> Study:
+    """A study that was created before, in this process or another."""
+    opened = Storage(storage)
+    return Study(opened, opened.find(name))
+
+
+def list_studies(*, storage: str = storages.DEFAULT) -> list[str]:
+    """The names of the studies in a storage, in the order they were created."""
+    return Storage(storage).names()
+
+
+class Study:
+    """A study in a storage: see `create_study` and `load_study`.
+
+    Any number of processes and threads may have the same study open. What `tell` has acknowledged is on disk.
+    """
+
+    def __init__(self, storage: Storage, study: int) -> None:
+        self._storage = storage
+        self._study = study
+        self._mutex = RLock()
+        self.settings: Settings = read_settings(next(storage.read(study, 0)).body)
+        self._known: Fold | None = None  # what the journal amounts to, as far as it was read
+        self._log: list[tuple[int | None, Event]] = []  # events of this turn
+
+    @classmethod
+    def _create(cls, settings: Settings, storage: Storage) -> Study:
+        fold = Fold(settings)
+        first = {"kind": "create", "mfbai": mfbai.__version__, **settings.to_dict()}
+        events = [_sealed(fold, first)]
+        if settings.max_cost is not None and (verdict := fold.conclusion()) is not None:
+            events.append(_sealed(fold, verdict))
+        return cls(storage, storage.create(settings.name, events))
+
+    @property
+    def name(self) -> str:
+        return self.settings.name
+
+    @property
+    def problem(self) -> Problem:
+        return self.settings.problem
+
+    def __repr__(self) -> str:
+        return f"<Study {self.name!r} in {self._storage.url}>"
+
+    # --- what workers do
+
+    def ask(self, *, lease: float = LEASE) -> Trial:
+        """The next evaluation to make, for a worker that will take no more than `lease` seconds.
+
+        If a worker let its lease run out, its trial is handed out again, with the same seed. Raises `StudyOver` if
+        there is a verdict, and `NothingToAsk` if the budget is spent but for what is under way.
+        """
+        return self.ask_many(1, lease=lease)[0]
+
+    def ask_many(self, n: int, *, lease: float = LEASE) -> list[Trial]:
+        """Up to n evaluations to make at once: fewer if the budget allows no more."""
+        faults = Faults()
+        check_integers(faults, {"n": n})
+        _check_lease(faults, lease)
+        faults.raise_if_any("call")
+        with self._turn() as turn:
+            self._settle()
+            trials = [] if self._fold.verdict else self._hand_out(turn, int(n), lease)
+        if self._fold.verdict is not None:
+            raise StudyOver(f"study {self.name!r} is over: {self._fold.verdict}")
+        if not trials:
+            raise NothingToAsk(
+                f"study {self.name!r} has nothing to hand out now: {len(self._fold.open)} evaluations are under way "
+                "and the budget allows no more; tell their results, and ask again"
+            )
+        return trials
+
+    def _hand_out(self, turn: Turn, n: int, lease: float) -> list[Trial]:
+        fold = self._fold
+        now = turn.now()
+        numbers = turn.expired(now, n)
+        for number in numbers:
+            turn.renew(number, now + lease)
+        while len(numbers) < n and fold.affords(cell := fold.next_cell()):
+            number = fold.asked + 1
+            arm, fidelity = cell
+            seed = self.settings.seed(number)
+            self._append({"kind": "ask", "trial": number, "arm": arm, "fidelity": fidelity, "seed": seed})
+            turn.lease(number, now + lease)
+            numbers.append(number)
+        return [self._trial(number, fold.open[number], now + lease) for number in numbers]
+
+    def _trial(self, number: int, cell: Cell, until: float) -> Trial:
+        problem, (arm, fidelity) = self.problem, cell
+        return Trial(
+            id=f"{number}-{self.settings.key}",
+            arm=problem.arms[arm],
+            arm_index=arm,
+            fidelity=problem.fidelities[fidelity],
+            fidelity_index=fidelity,
+            cost=float(problem.costs[cell]),
+            seed=self.settings.seed(number),
+            lease_until=datetime.fromtimestamp(until, UTC),
+        )
+
+    def tell(self, trial: Trial | str, value: float) -> None:
+        """The value of a trial. It is on disk when this returns. To tell the same again does nothing."""
+        number = self._number(trial)
+        x = self.check_value(value)
+        with self._turn() as turn:
+            before = self._outcome(turn, number)
+            if before is None:
+                self._append({"kind": "tell", "trial": number, "value": x})
+                turn.end_lease(number)
+                self._settle()
+            elif before["kind"] == "fail":
+                told = "was reported as failed, and later ones of its cell may have been counted: it cannot be told"
+                raise _refusal(trial, told, TrialClosed)
+            elif before["value"] != x:
+                told = f"was told {before['value']!r} already, now {x!r}: a value that was told cannot be changed"
+                raise _refusal(trial, told, TrialClosed)
+
+    def fail(self, trial: Trial | str, reason: str = "") -> None:
+        """A trial has no value and never will: those of its cell that were asked for later need not wait for it.
+
+        To report it again does nothing. Failures must not depend on the value that there would have been.
+        """
+        number = self._number(trial)
+        if not isinstance(reason, str):
+            raise InvalidInput([Fault("reason", f"is {reason!r:.60}: give text")])
+        with self._turn() as turn:
+            before = self._outcome(turn, number)
+            if before is None:
+                self._append({"kind": "fail", "trial": number, "reason": reason[:LONGEST_REASON]})
+                turn.end_lease(number)
+                self._settle()
+            elif before["kind"] == "tell":
+                raise _refusal(trial, f"was told {before['value']!r}: it cannot fail any more", TrialClosed)
+
+    def renew(self, trial: Trial | str, *, lease: float = LEASE) -> None:
+        """The worker is still at it: it has `lease` seconds from now."""
+        faults = Faults()
+        _check_lease(faults, lease)
+        faults.raise_if_any("call")
+        number = self._number(trial)
+        with self._mutex, self._storage.turn(self._study) as turn:
+            turn.renew(number, turn.now() + lease)
+
+    def release(self, trial: Trial | str) -> None:
+        """The worker gives the trial up: whoever asks next has it."""
+        number = self._number(trial)
+        with self._mutex, self._storage.turn(self._study) as turn:
+            turn.renew(number, 0.0)
+
+    def add(self, arm: str | int, fidelity: str | int, values: float | Iterable[float]) -> None:
+        """Count values that were measured elsewhere, at no cost to this study: all there are of a cell, not a choice
+        of them. Names, or indices from 0."""
+        faults = Faults()
+        a = _index(faults, "arm", arm, self.problem.arms)
+        m = _index(faults, "fidelity", fidelity, self.problem.fidelities)
+        given = list(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else [values]
+        read = []
+        for value in given:
+            with faults.absorb():
+                read.append(self.check_value(value))
+        faults.raise_if_any("values")
+        if not read:
+            return
+        with self._turn():
+            if self._fold.verdict is not None:
+                raise StudyOver(f"study {self.name!r} is over, no values can be added: {self._fold.verdict}")
+            self._append({"kind": "add", "arm": a, "fidelity": m, "values": read})
+            self._settle()
+
+    # --- what people want to know
+
+    @property
+    def result(self) -> Verdict | None:
+        """The verdict, once there is one. It never changes."""
+        with self._mutex:
+            self._look()
+            return self._fold.verdict
+
+    def status(self) -> Status:
+        """Where the study stands."""
+        with self._mutex:
+            self._look()
+            return self._describe(self._fold)
+
+    def journal(self, first: int = 0) -> Iterator[Event]:
+        """The events from a number on, in the order they happened."""
+        return self._storage.read(self._study, first)
+
+    def trials(self) -> list[tuple[str, Cell]]:
+        """The ids and cells (arm, fidelity) of what is under way."""
+        with self._mutex:
+            self._look()
+            return [(f"{number}-{self.settings.key}", cell) for number, cell in self._fold.open.items()]
+
+    def export(self, path: str | Path | None = None) -> dict[str, Any]:
+        """A certificate that anyone can check with `mfbai.verify`; also written to a file, if `path` is given."""
+        from mfbai.study.certificate import make_certificate, write_certificate
+
+        made = make_certificate(self)
+        if path is not None:
+            write_certificate(made, Path(path))
+        return made
+
+    def _describe(self, fold: Fold) -> Status:
+        settings, verdict = self.settings, fold.verdict
+        found = fold.risk(None if verdict is None else verdict.arm_index)
+        seen = bool(fold.stats.count.any())
+        leader = found.leader if seen else None
+        counts = fold.stats.count.copy()
+        return Status(
+            name=self.name,
+            state="running" if verdict is None else verdict.state,
+            problem=self.problem,
+            strategy=settings.strategy,
+            stopping=settings.stopping,
+            delta=settings.delta,
+            max_cost=settings.max_cost,
+            leader=None if leader is None else self.problem.arms[leader],
+            leader_index=leader,
+            risk=found.level if verdict is None else verdict.risk,
+            evidence=found.log_evidence if seen else np.zeros(self.problem.n_arms),
+            needed=math.log((self.problem.n_arms - 1) / settings.delta),
+            cost=fold.cost,
+            told=fold.told,
+            waiting=sum(value is not None for value in fold.waiting.values()),
+            pending=len(fold.open),
+            failed=fold.failed,
+            imported=fold.imported,
+            late=fold.late,
+            counts=counts,
+            means=np.where(counts > 0, self.problem.sign * fold.stats.mean, np.nan),
+            intervals=fold.intervals(),
+            alarms=tuple(fold.alarms()),
+            result=verdict,
+        )
+
+    # --- the journal
+
+    @property
+    def _fold(self) -> Fold:
+        """What is known of the journal; from the last snapshot, if nothing is."""
+        if self._known is None:
+            self._known = self._recall()
+        return self._known
+
+    def _recall(self) -> Fold:
+        dumped = self._storage.snapshot(self._study, snapshot_format())
+        if dumped is not None:
+            try:
+                return Fold.load(self.settings, dumped)
+            except (ValueError, KeyError, OSError, EOFError):
+                pass  # damaged: the journal has it all
+        return Fold(self.settings)
+
+    def _look(self) -> None:
+        """Read what others have written."""
+        try:
+            self._take_in(self._storage.read(self._study, self._fold.events))
+        except BaseException:
+            self._known = None
+            raise
+
+    def _take_in(self, events: Iterable[Event]) -> None:
+        fold = self._fold
+        for event in events:
+            fold.apply(event.body, event.hash)
+
+    @contextmanager
+    def _turn(self) -> Iterator[Turn]:
+        """Have the study alone, knowing all of its journal. Events of the block are kept if it ends well."""
+        with self._mutex:
+            fold = self._fold
+            self._log.clear()
+            try:
+                with self._storage.turn(self._study) as turn:
+                    self._take_in(turn.read(fold.events))
+                    yield turn
+                    if self._log:
+                        turn.append(fold.events - len(self._log), self._log)
+                        self._keep_snapshot(turn, fold)
+            except BaseException as error:
+                # Whether they were kept is not known, if the connection broke at the wrong moment: read again.
+                if self._log or not isinstance(error, MfbaiError):
+                    self._known = None
+                raise
+
+    def _append(self, body: Mapping[str, Any]) -> None:
+        self._log.append((body.get("trial"), _sealed(self._fold, body)))
+
+    def _settle(self) -> None:
+        """Append the verdict, if it is due."""
+        verdict = self._fold.conclusion()
+        if verdict is not None:
+            self._append(verdict)
+
+    def _keep_snapshot(self, turn: Turn, fold: Fold) -> None:
+        if fold.events // SNAPSHOT_EVERY == (fold.events - len(self._log)) // SNAPSHOT_EVERY:
+            return
+        if fold.events - turn.snapshot_at() >= SNAPSHOT_EVERY // 2:
+            turn.keep_snapshot(fold.events, snapshot_format(), fold.dump())
+
+    # --- reading what was given
+
+    def _number(self, trial: Any) -> int:
+        given = trial.id if isinstance(trial, Trial) else trial
+        found = re.fullmatch(r"(\d{1,9})-([0-9a-f]{8})", given, re.ASCII) if isinstance(given, str) else None
+        if found is None:
+            raise _refusal(given, f"is no trial: give a Trial, or its id, such as '1-{self.settings.key}'")
+        if found[2] != self.settings.key:
+            raise _refusal(given, f"is of another study: those of {self.name!r} end in '-{self.settings.key}'")
+        return int(found[1])
+
+    def check_value(self, value: Any) -> float:
+        """The value as a number, if an evaluation of this problem can return it."""
+        if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+            raise InvalidInput([Fault("value", f"is {value!r:.60}: give a number")])
+        try:
+            x = float(value)
+        except OverflowError:
+            x = math.inf
+        if not math.isfinite(x):
+            raise InvalidInput([Fault("value", f"is {x!r}: give a finite number, or report the trial with fail")])
+        if not self.problem.family.admits(x):
+            told = f"a {self.problem.family.name} evaluation cannot return that"
+            raise InvalidInput([Fault("value", f"is {x!r}: {told}; check the [family] of the problem")])
+        return x
+
+    def _outcome(self, turn: Turn, number: int) -> dict[str, Any] | None:
+        """The event that closed a trial; None if it is open."""
+        if number in self._fold.open:
+            return None
+        if not 1 <= number <= self._fold.asked:
+            told = f"was never handed out: study {self.name!r} has had {self._fold.asked} trials"
+            raise _refusal(f"{number}-{self.settings.key}", told)
+        return turn.events_of(number)[-1].body
+
+
+def _sealed(fold: Fold, body: Mapping[str, Any]) -> Event:
+    """The next event of a journal, which the fold takes in."""
+    whole = {"n": fold.events, "at": round(time.time(), 3), **body}
+    text = canonical(whole)
+    event = Event(text, seal(fold.head or NOTHING, text))
+    fold.apply(json.loads(text) if body["kind"] == "verdict" else whole, event.hash)
+    return event
+
+
+def _refusal(trial: Any, told: str, kind: type[InvalidInput] = InvalidInput) -> InvalidInput:
+    label = trial.id if isinstance(trial, Trial) else trial
+    return kind([Fault(f"trial {label!r:.60}", told)])
+
+
+def _check_lease(faults: Faults, lease: Any) -> None:
+    if isinstance(lease, bool) or not isinstance(lease, Real) or not 0 < float(lease) <= 1e9:
+        faults.add("lease", f"is {lease!r}: give a positive number of seconds")
+
+
+def _index(faults: Faults, kind: str, given: Any, names: tuple[str, ...]) -> int:
+    if isinstance(given, str) and given in names:
+        return names.index(given)
+    if type(given) is not bool and isinstance(given, int | np.integer) and 0 <= given < len(names):
+        return int(given)
+    faults.add(kind, f"is {given!r:.60}: {suggestion(str(given), names)}; or an index from 0 to {len(names) - 1}")
+    return 0
