@@ -1,5 +1,6 @@
 """What several test files need: a real PostgreSQL server, and storages to run the same tests on."""
 
+import contextlib
 import itertools
 import os
 import pwd
@@ -48,10 +49,8 @@ class Postgres:
         """End the server and all it has started, as a power cut would."""
         children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.server.pid)], capture_output=True, text=True)
         for pid in [self.server.pid, *map(int, children.stdout.split())]:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         self.server.wait()
 
     def stop(self):

@@ -148,9 +148,18 @@ class Fold:
             return
         arms, fidelities, values = zip(*self._counted, strict=True)
         self._counted.clear()
-        sign = self.settings.problem.sign
-        journal = (np.array(arms), np.array(fidelities), sign * np.array(values, dtype=np.float64))
-        loop.replay(self.settings.parts.model, self.stats, self.state, self.rule, self.outcome, *journal)
+        self._replay(np.array(arms), np.array(fidelities), np.array(values, dtype=np.float64))
+
+    def _replay(self, arms: NDArray[np.int64], fidelities: NDArray[np.int64], values: Array) -> None:
+        records = (self.stats, self.state, self.rule, self.outcome)
+        loop.replay(self.settings.parts.model, *records, arms, fidelities, self.settings.problem.sign * values)
+
+    def compile(self) -> None:
+        """Load the kernels, and do nothing else."""
+        nothing = np.zeros(0, dtype=np.int64)
+        self._replay(nothing, nothing, np.zeros(0))
+        self.next_cell()
+        self.risk()
 
     # --- what follows from them
 
@@ -167,6 +176,13 @@ class Fold:
         costs = self.settings.problem.costs
         committed = self.cost + sum(float(costs[other]) for other in self.open.values())
         return bool(committed + costs[cell] <= self.settings.max_cost * SLACK)
+
+    def behind(self) -> dict[int, int]:
+        """The trials under way that others of their cell wait for, and how many of these are back."""
+        if not self.waiting:
+            return {}
+        heads = {queue[0]: queue for queue in self.queue.values() if queue and queue[0] in self.open}
+        return {head: sum(trial in self.waiting for trial in queue) for head, queue in heads.items()}
 
     def conclusion(self) -> dict[str, Any] | None:
         """The verdict that is due now, as the body of an event; None if there is none, or it was given."""

@@ -77,6 +77,7 @@ def identify(
     asked: dict[str, Any] = {"strategy": strategy, "stopping": stopping, "tolerance": tolerance, "max_cost": max_cost}
     asked |= {"direction": direction, "options": options}
     study = _resume(problem, delta, name, storage, asked)
+    study.warm_up()
     crew = Crew(study, lambda trial: evaluate(trial.arm, trial.fidelity, trial.seed), workers)
     with _progress(study) as show:
         crew.work(show)

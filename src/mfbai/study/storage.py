@@ -59,6 +59,7 @@ leases = sa.Table(
     sa.Column("study", sa.Integer, primary_key=True),
     sa.Column("trial", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("until", sa.Double, nullable=False),
+    sa.Column("behind", sa.Integer, nullable=False),  # results that waited for it when it was last handed out
     sqlite_with_rowid=False,
 )
 snapshots = sa.Table(
@@ -93,6 +94,10 @@ RENEW = (
     .where(leases.c.study == sa.bindparam("id"), leases.c.trial == sa.bindparam("number"))
     .values(until=sa.bindparam("end"))
 )
+BEHIND = sa.select(leases.c.behind).where(
+    leases.c.study == sa.bindparam("id"), leases.c.trial == sa.bindparam("number")
+)
+HAND_OUT = RENEW.values(behind=sa.bindparam("held"))
 APPEND = sa.insert(events)
 LEASE = sa.insert(leases)
 FIND = sa.select(studies.c.id).where(studies.c.name == sa.bindparam("wanted"))
@@ -134,9 +139,16 @@ class Turn:
         where = {"id": self._study, "now": now, "most": most}
         return list(self._connection.execute(EXPIRED, where).scalars())
 
+    def behind(self, trial: int) -> int:
+        """How many results waited for a trial when it was last handed out."""
+        return self._connection.execute(BEHIND, {"id": self._study, "number": trial}).scalar() or 0
+
     def lease(self, trial: int, until: float) -> None:
         """For a trial that has none yet."""
-        self._connection.execute(LEASE, {"study": self._study, "trial": trial, "until": until})
+        self._connection.execute(LEASE, {"study": self._study, "trial": trial, "until": until, "behind": 0})
+
+    def lease_again(self, trial: int, until: float, behind: int) -> None:
+        self._connection.execute(HAND_OUT, {"id": self._study, "number": trial, "end": until, "held": behind})
 
     def renew(self, trial: int, until: float) -> None:
         self._connection.execute(RENEW, {"id": self._study, "number": trial, "end": until})

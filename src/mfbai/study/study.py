@@ -29,6 +29,7 @@ from mfbai.study.settings import Settings, check_settings, read_settings
 from mfbai.study.storage import Storage, Turn
 
 LEASE = 3600.0  # seconds that a trial is in one worker's hands, unless it says otherwise
+HELD_UP = 8  # results of a cell, at least, that wait for a trial that is handed out again before its lease is over
 SNAPSHOT_EVERY = 10_000  # events
 LONGEST_REASON = 2000  # characters kept of why a trial failed
 
@@ -103,6 +104,16 @@ class Study:
     def problem(self) -> Problem:
         return self.settings.problem
 
+    @property
+    def storage(self) -> str:
+        """Its URL, without a password."""
+        return self._storage.url
+
+    def warm_up(self) -> None:
+        """Compile what the study needs, or load it from disk: half a minute the first time, then a second."""
+        with self._mutex:
+            self._fold.compile()
+
     def __repr__(self) -> str:
         return f"<Study {self.name!r} in {self._storage.url}>"
 
@@ -111,7 +122,8 @@ class Study:
     def ask(self, *, lease: float = LEASE) -> Trial:
         """The next evaluation to make, for a worker that will take no more than `lease` seconds.
 
-        If a worker let its lease run out, its trial is handed out again, with the same seed. Raises `StudyOver` if
+        If a worker let its lease run out, or holds up many results of the same cell, its trial is handed out again,
+        with the same seed: the first value that comes back counts. Raises `StudyOver` if
         there is a verdict, and `NothingToAsk` if the budget is spent but for what is under way.
         """
         return self.ask_many(1, lease=lease)[0]
@@ -137,9 +149,11 @@ class Study:
     def _hand_out(self, turn: Turn, n: int, lease: float) -> list[Trial]:
         fold = self._fold
         now = turn.now()
+        behind = fold.behind()
         numbers = turn.expired(now, n)
+        numbers += [trial for trial in self._stragglers(turn, behind) if trial not in numbers][: n - len(numbers)]
         for number in numbers:
-            turn.renew(number, now + lease)
+            turn.lease_again(number, now + lease, behind.get(number, 0))
         while len(numbers) < n and fold.affords(cell := fold.next_cell()):
             number = fold.asked + 1
             arm, fidelity = cell
@@ -148,6 +162,15 @@ class Study:
             turn.lease(number, now + lease)
             numbers.append(number)
         return [self._trial(number, fold.open[number], now + lease) for number in numbers]
+
+    def _stragglers(self, turn: Turn, behind: dict[int, int]) -> list[int]:
+        """Trials that hold up so many results of their cell that it is cheaper to evaluate them a second time.
+
+        More than twice as many as are under way, so that those who are merely slower keep theirs; then twice as many as
+        the last time.
+        """
+        enough = max(HELD_UP, 2 * len(self._fold.open))
+        return [trial for trial, count in behind.items() if count >= max(enough, 2 * turn.behind(trial))]
 
     def _trial(self, number: int, cell: Cell, until: float) -> Trial:
         problem, (arm, fidelity) = self.problem, cell
