@@ -3,13 +3,20 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check bench bench-strategies bench-guarantee clean
+.PHONY: demo test check bench bench-strategies bench-guarantee postgresql clean
 
 demo: $(VENV)/ready
 	$(BIN)/mfbai demo
 
-test: check
+test: check postgresql
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# The tests of studies start a PostgreSQL server of their own.
+postgresql:
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends postgresql; } || \
+		{ echo "the tests need a PostgreSQL server: on Debian, apt-get install postgresql"; exit 1; }
 
 check: $(VENV)/ready
 	$(BIN)/ruff check .

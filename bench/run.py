@@ -38,7 +38,16 @@ def main():
         oracle_families,
         oracle_gaps,
     )
-    for measure in (*compiled, two_workers, help_time, second_process, compile_time, reproduce_time):
+    for measure in (
+        *compiled,
+        study_steps,
+        study_opening,
+        two_workers,
+        help_time,
+        second_process,
+        compile_time,
+        reproduce_time,
+    ):
         for what, measured, target, note in measure():
             print(f"{what:44}{measured:>14}{target:>14}   {note}", flush=True)
 
@@ -123,6 +132,57 @@ def replay_cost(size=100_000):
         loop.replay(run.setup.model, *records, arms, fidelities, values)
         times.append((time.perf_counter() - begun) / size)
     yield "replay, an observation, paper-4x5", us(min(times)), "1 us", f"{size:,} observations"
+
+
+def study_steps(rounds=300):
+    """A live study's ask and tell, in memory: all of their work but the commit."""
+    for arms, target in ((4, "1 ms"), (1000, "20 ms")):
+        instance = mfbai.load("paper-4x5") if arms == 4 else mfbai.random_instance(arms, 5, seed=1)
+        study = mfbai.create_study(instance, NEVER, storage="sqlite://")
+        times = {"ask": [], "tell": []}
+        rng = np.random.default_rng(0)
+        for _ in range(arms + rounds):
+            begun = time.perf_counter()
+            trial = study.ask()
+            asked = time.perf_counter()
+            study.tell(trial, instance.means[trial.arm_index, trial.fidelity_index] + 0.1 * rng.standard_normal())
+            times["ask"].append(asked - begun)
+            times["tell"].append(time.perf_counter() - asked)
+        for what, measured in times.items():
+            steady = np.sort(measured[arms:])
+            note = f"median; 99 of 100 below {us(steady[int(0.99 * rounds)])}"
+            yield f"study: {what}, {arms}x5", us(steady[rounds // 2]), target, note
+
+
+def study_opening(size=1_000_000):
+    """Opening a study with a long journal, from its last snapshot and without one."""
+    with tempfile.TemporaryDirectory() as folder:
+        storage = f"sqlite:///{folder}/studies.db"
+        study = mfbai.create_study("paper-4x5", NEVER, name="long", storage=storage)
+        write_journal(study, size)
+        begun = time.perf_counter()
+        status = mfbai.load_study("long", storage=storage).status()
+        opened = time.perf_counter() - begun
+        assert status.told == size
+        yield f"study: opening {size:,} observations", f"{opened:.2f} s", "3 s", "with all of its status"
+        again = mfbai.load_study("long", storage=storage)
+        again._storage.snapshot = lambda study, form: None
+        begun = time.perf_counter()
+        assert again.status().told == size
+        yield "study: the same without a snapshot", f"{time.perf_counter() - begun:.2f} s", "", "after an upgrade"
+
+
+def write_journal(study, size, batch=50_000):
+    """Evaluations of cells at random, as if they had been asked for and told one after the other."""
+    rng = np.random.default_rng(0)
+    K, M = study.problem.shape
+    for first in range(0, size, batch):
+        with study._turn():
+            for trial in range(first + 1, min(first + batch, size) + 1):
+                arm, fidelity = int(rng.integers(K)), int(rng.integers(M))
+                seed = study.settings.seed(trial)
+                study._append({"kind": "ask", "trial": trial, "arm": arm, "fidelity": fidelity, "seed": seed})
+                study._append({"kind": "tell", "trial": trial, "value": 0.5 + 0.1 * rng.standard_normal()})
 
 
 def evidence_scaling():

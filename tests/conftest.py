@@ -7,12 +7,15 @@ import pwd
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 import psycopg
 import pytest
+
+from mfbai.cli import main
 
 UNPRIVILEGED = "nobody"  # PostgreSQL refuses to run as root
 
@@ -47,8 +50,7 @@ class Postgres:
 
     def crash(self):
         """End the server and all it has started, as a power cut would."""
-        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.server.pid)], capture_output=True, text=True)
-        for pid in [self.server.pid, *map(int, children.stdout.split())]:
+        for pid in [self.server.pid, *children(self.server.pid)]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.server.wait()
@@ -78,6 +80,17 @@ class Postgres:
         return {"user": self.user, "group": pwd.getpwnam(self.user).pw_gid, "extra_groups": []} if self.user else {}
 
 
+def children(parent):
+    """The processes that a process has started."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[1]) == parent:
+                found.append(int(stat.parent.name))
+    return found
+
+
 def program(name):
     """PostgreSQL's programs; Debian keeps them off the path."""
     places = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
@@ -100,3 +113,41 @@ def storage_url(request, tmp_path):
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'studies.db'}"
     return request.getfixturevalue("postgres").new_database()
+
+
+@pytest.fixture
+def mfbai_command(capsys, monkeypatch):
+    """Calls the command in this process; returns exit code, standard output and standard error."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["mfbai", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def succeed(mfbai_command):
+    """What a call prints; it must end well and say nothing on standard error."""
+
+    def call(*words):
+        code, out, err = mfbai_command(*words)
+        assert (code or 0, err) == (0, "")
+        return out
+
+    return call
+
+
+@pytest.fixture
+def refuse(mfbai_command):
+    """What a call that must be refused says: exit code 2, nothing on standard output, no traceback."""
+
+    def call(*words):
+        code, out, err = mfbai_command(*words)
+        assert (code, out) == (2, "")
+        assert "Traceback" not in err
+        return err
+
+    return call

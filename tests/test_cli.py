@@ -19,7 +19,7 @@ from mfbai.cli import main
 from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
 
-COMMANDS = ["demo", "instances", "plan", "simulate", "reproduce", "oracle", "evidence"]
+COMMANDS = ["demo", "instances", "plan", "simulate", "reproduce", "oracle", "evidence", "study"]
 RECORD = [
     "instance",
     "strategy",
@@ -75,44 +75,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # other processes run this package, from any folder
     return tmp_path
-
-
-@pytest.fixture
-def mfbai_command(capsys, monkeypatch):
-    """Calls the command in this process; returns exit code, standard output and standard error."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["mfbai", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, *capsys.readouterr()
-
-    return call
-
-
-@pytest.fixture
-def succeed(mfbai_command):
-    """What a call prints; it must end well and say nothing on standard error."""
-
-    def call(*words):
-        code, out, err = mfbai_command(*words)
-        assert (code or 0, err) == (0, "")
-        return out
-
-    return call
-
-
-@pytest.fixture
-def refuse(mfbai_command):
-    """What a call that must be refused says: exit code 2, nothing on standard output, no traceback."""
-
-    def call(*words):
-        code, out, err = mfbai_command(*words)
-        assert (code, out) == (2, "")
-        assert "Traceback" not in err
-        return err
-
-    return call
 
 
 def read_json(text):

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from mfbai.study.running import Crew
 
 app = typer.Typer(
-    help="Live studies: ask what to evaluate, tell the values, get a verdict.",
+    help="Live studies: ask what to evaluate, tell the values, get a verdict.\n\n"
+    "Example: mfbai study create problem.toml --name designs --delta 0.05",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

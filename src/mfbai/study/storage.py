@@ -12,9 +12,10 @@ from __future__ import annotations
 import os
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import IO, Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError
@@ -173,8 +174,8 @@ class Storage:
         self._engine = _engine(url)
         self._writer = self._engine.execution_options(mfbai_writes=True)
         self._mutex = threading.Lock()
-        self._lock: int | None = None
-        self._process = os.getpid()
+        self._lock: IO[bytes] | None = None
+        self._own()
         path = self._engine.url.database
         missing = not create and _is_file(path) and not os.path.exists(str(path))  # SQLite would make an empty file
         if missing or not self._is_ready():
@@ -233,11 +234,10 @@ class Storage:
                 connection.execute(sa.select(studies.c.id).where(studies.c.id == study).with_for_update())
             yield Turn(connection, study)
 
-    def close(self) -> None:
-        self._engine.dispose()
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+    def _own(self) -> None:
+        """Connections and locks are this process's, to be closed when nobody needs the storage any more."""
+        self._process = os.getpid()
+        self._end = weakref.finalize(self, _close, self._engine, self._process)
 
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
@@ -273,7 +273,8 @@ class Storage:
             return
         with self._mutex:
             if self._lock is None:
-                self._lock = os.open(f"{path}-lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                self._lock = open(f"{path}-lock", "ab")  # noqa: SIM115 - kept, and closed with the storage
+                weakref.finalize(self, self._lock.close)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             try:
                 yield
@@ -283,8 +284,10 @@ class Storage:
     def _leave_parent(self) -> None:
         """After a fork, connections and locks belong to the parent: have our own."""
         if self._process != os.getpid():
-            self._process, self._lock, self._mutex = os.getpid(), None, threading.Lock()
+            self._end.detach()
             self._engine.dispose(close=False)
+            self._lock, self._mutex = None, threading.Lock()
+            self._own()
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -294,6 +297,10 @@ class Storage:
         except (DBAPIError, OSError) as error:
             cause = str(error.orig if isinstance(error, DBAPIError) else error).strip().splitlines()
             raise StorageError(f"{self.url} cannot be used: {cause[0] if cause else error}; {_advice(self)}") from error
+
+
+def _close(engine: sa.Engine, process: int) -> None:
+    engine.dispose(close=process == os.getpid())  # a fork must leave its parent's alone
 
 
 def _engine(url: Any) -> sa.Engine:
