@@ -18,6 +18,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,6 +139,20 @@ def numbers(faults: Faults, field: str, value: Any) -> NDArray[np.float64] | Non
         faults.add(field, f"is {_shortened(value)}: give numbers")
         return None
     return array.astype(np.float64)
+
+
+def real(value: Any) -> float | None:
+    """A number as a float; None for what is none, such as text, or true and false. Huge ones are infinite.
+
+    >>> real(3), real(True), real("3"), real(10**400)
+    (3.0, None, None, inf)
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
 
 
 def refuse_where(

@@ -127,11 +127,11 @@ class Audit:
         kind = event.get("kind")
         checks = {"ask": self._ask, "tell": self._tell, "fail": self._close, "add": self._add, "verdict": self._verdict}
         if self.fold.events > 0:
-            if kind not in checks:
+            if not isinstance(kind, str) or kind not in checks:
                 raise Differs(f"there is no event {kind!r}")
             if kind != "verdict":
                 self._check_no_verdict_is_due()
-            checks[str(kind)](event)
+            checks[kind](event)
         self.fold.apply(event, str(event["hash"]))
 
     def check_end(self) -> None:

@@ -8,13 +8,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mfbai.errors import Faults, check_choice, check_delta
+from mfbai.errors import Faults, check_choice, check_delta, real
 from mfbai.information import read_problem
 from mfbai.problem import DIRECTIONS, Problem
 from mfbai.simulation.setup import Parts, assemble
@@ -129,9 +128,10 @@ def _check_name(faults: Faults, name: Any) -> None:
 
 
 def _check_budget(faults: Faults, max_cost: Any, problem: Problem) -> None:
+    budget = real(max_cost)
     if max_cost is None:
         return
-    if isinstance(max_cost, bool) or not isinstance(max_cost, Real) or not 0 < float(max_cost) < math.inf:
-        faults.add("max_cost", f"is {max_cost!r}: give a positive number, or None for no limit")
-    elif float(max_cost) < problem.costs.min():
+    if budget is None or not 0 < budget < math.inf:
+        faults.add("max_cost", f"is {max_cost!r:.60}: give a positive number, or None for no limit")
+    elif budget < problem.costs.min():
         faults.add("max_cost", f"is {max_cost!r}: the cheapest evaluation costs {problem.costs.min():g}")

@@ -10,6 +10,8 @@ event is on disk when the turn ends: SQLite syncs its log, PostgreSQL does by de
 from __future__ import annotations
 
 import os
+import re
+import sqlite3
 import threading
 import time
 import weakref
@@ -18,7 +20,7 @@ from contextlib import contextmanager, nullcontext
 from typing import IO, Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 from sqlalchemy.pool import StaticPool
 
 from mfbai.errors import Fault, InvalidInput, StorageError, UnknownName, unknown_name
@@ -173,11 +175,14 @@ class Storage:
     def __init__(self, url: str, *, create: bool = False) -> None:
         self._engine = _engine(url)
         self._writer = self._engine.execution_options(mfbai_writes=True)
-        self._mutex = threading.Lock()
+        self._is_sqlite = self._engine.dialect.name == "sqlite"
+        self._mutex = threading.RLock()  # SQLite: one thread at a time
         self._lock: IO[bytes] | None = None
-        self._own()
-        path = self._engine.url.database
-        missing = not create and _is_file(path) and not os.path.exists(str(path))  # SQLite would make an empty file
+        _open.add(self)
+        weakref.finalize(self, self._engine.dispose)
+        path = str(self._engine.url.database)
+        is_file = self._is_sqlite and _is_file(path)
+        missing = not create and is_file and not os.path.exists(path)  # SQLite would make an empty file
         if missing or not self._is_ready():
             if not create:
                 told = "has no studies: create one first, or check the URL"
@@ -188,7 +193,7 @@ class Storage:
     @property
     def url(self) -> str:
         """As given, but without a password."""
-        return self._engine.url.render_as_string(hide_password=True)
+        return _without_password(self._engine.url.render_as_string(hide_password=True))
 
     def names(self) -> list[str]:
         """Of all studies, in the order they were created."""
@@ -199,9 +204,11 @@ class Storage:
         """A new study with its first events."""
         with self._writing() as connection:
             if connection.execute(FIND, {"wanted": name}).scalar() is not None:
-                told = "exists already in this storage: choose another name, or go on with load_study"
-                raise InvalidInput([Fault(f"study {name!r}", told)])
-            study = connection.execute(sa.insert(studies).returning(studies.c.id), {"name": name}).scalar_one()
+                raise _taken(name)
+            try:
+                study = connection.execute(sa.insert(studies).returning(studies.c.id), {"name": name}).scalar_one()
+            except IntegrityError:  # PostgreSQL: another process was quicker
+                raise _taken(name) from None
             Turn(connection, study).append(0, [(None, event) for event in first])
             return int(study)
 
@@ -217,8 +224,13 @@ class Storage:
 
     def read(self, study: int, first: int) -> Iterator[Event]:
         """The events of a study from a number on."""
-        with self._reading() as connection:
-            yield from _read(connection, study, first)
+        while True:
+            with self._reading() as connection:  # not while the caller is at work: it may be long, and fork
+                batch = _read_batch(connection, study, first)
+            yield from batch
+            if len(batch) < BATCH:
+                return
+            first += BATCH
 
     def snapshot(self, study: int, form: str) -> bytes | None:
         """The last one, if it is of that format."""
@@ -234,21 +246,17 @@ class Storage:
                 connection.execute(sa.select(studies.c.id).where(studies.c.id == study).with_for_update())
             yield Turn(connection, study)
 
-    def _own(self) -> None:
-        """Connections and locks are this process's, to be closed when nobody needs the storage any more."""
-        self._process = os.getpid()
-        self._end = weakref.finalize(self, _close, self._engine, self._process)
+    def close(self) -> None:
+        self._engine.dispose()
 
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
-        self._leave_parent()
-        with self._errors(), self._engine.begin() as connection:
+        with self._errors(), self._one_thread(), self._engine.begin() as connection:
             yield connection
 
     @contextmanager
     def _writing(self) -> Iterator[sa.Connection]:
-        self._leave_parent()
-        with self._errors(), self._alone(), self._writer.begin() as connection:
+        with self._errors(), self._one_thread(), self._alone(), self._writer.begin() as connection:
             yield connection
 
     def _is_ready(self) -> bool:
@@ -264,30 +272,43 @@ class Storage:
         return True
 
     @contextmanager
+    def _one_thread(self) -> Iterator[None]:
+        with self._mutex if self._is_sqlite else nullcontext():
+            yield
+
+    @contextmanager
     def _alone(self) -> Iterator[None]:
         """For SQLite, a queue before the database: its own waiting sleeps ever longer, and those who wait starve."""
         path = self._engine.url.database
-        if self._engine.dialect.name != "sqlite" or fcntl is None or not _is_file(path):
-            with self._mutex if self._engine.dialect.name == "sqlite" else nullcontext():
-                yield
+        if not self._is_sqlite or fcntl is None or not _is_file(path):
+            yield
             return
-        with self._mutex:
-            if self._lock is None:
-                self._lock = open(f"{path}-lock", "ab")  # noqa: SIM115 - kept, and closed with the storage
-                weakref.finalize(self, self._lock.close)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
-            try:
-                yield
-            finally:
-                fcntl.flock(self._lock, fcntl.LOCK_UN)
+        if self._lock is None:
+            self._lock = open(f"{path}-lock", "ab")  # noqa: SIM115 - kept, and closed with the storage
+            weakref.finalize(self, self._lock.close)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._lock, fcntl.LOCK_UN)
 
-    def _leave_parent(self) -> None:
-        """After a fork, connections and locks belong to the parent: have our own."""
-        if self._process != os.getpid():
-            self._end.detach()
-            self._engine.dispose(close=False)
-            self._lock, self._mutex = None, threading.Lock()
-            self._own()
+    def _before_fork(self) -> None:
+        """SQLite must have no file open then: a child would take the parent's locks for its own, and when the parent
+        ends, what the child has written since is lost, even by a connection of its own."""
+        self._mutex.acquire()
+        if self._is_sqlite and _is_file(self._engine.url.database):
+            self._engine.dispose()
+
+    def _after_fork(self, child: bool) -> None:
+        if not child:
+            self._mutex.release()
+            return
+        self._mutex = threading.RLock()
+        if not self._is_sqlite:
+            self._engine.dispose(close=False)  # the connections are the parent's
+        if self._lock is not None:
+            self._lock.close()  # else our parent's lock would outlive it
+            self._lock = None
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -299,42 +320,69 @@ class Storage:
             raise StorageError(f"{self.url} cannot be used: {cause[0] if cause else error}; {_advice(self)}") from error
 
 
-def _close(engine: sa.Engine, process: int) -> None:
-    engine.dispose(close=process == os.getpid())  # a fork must leave its parent's alone
-
-
 def _engine(url: Any) -> sa.Engine:
     told = f"give a URL such as {DEFAULT} or postgresql://user@host/database"
+    shown = _without_password(url)
     try:
         parsed = sa.make_url(url)
+        backend = parsed.get_backend_name()
+        if backend == "sqlite":
+            return _sqlite_engine(parsed)
+        if backend == "postgresql":
+            parsed = parsed.set(drivername="postgresql+psycopg")
+            engine = sa.create_engine(parsed, pool_pre_ping=True, isolation_level="READ COMMITTED")
+            sa.event.listen(engine, "connect", _connect_postgresql)
+            return engine
     except (ArgumentError, ValueError):
-        raise InvalidInput([Fault("storage", f"is {url!r}: {told}")]) from None
-    backend = parsed.get_backend_name()
-    if backend == "sqlite":
-        options: dict[str, Any] = {} if parsed.database else {"poolclass": StaticPool}
-        engine = sa.create_engine(parsed, **options)
-        sa.event.listen(engine, "connect", _connect_sqlite)
-        sa.event.listen(engine, "begin", _begin_sqlite)
-        return engine
-    if backend == "postgresql":
-        try:
-            return sa.create_engine(parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
-        except ModuleNotFoundError:
-            missing = "needs a driver for PostgreSQL: pip install 'mfbai[postgres]'"
-            raise InvalidInput([Fault("storage", missing)]) from None
-    raise InvalidInput([Fault("storage", f"is {url!r}: only SQLite and PostgreSQL are supported; {told}")])
+        raise InvalidInput([Fault("storage", f"is {shown!r}: {told}")]) from None
+    except ModuleNotFoundError:
+        needed = "pip install 'mfbai[postgres]'" if backend == "postgresql" else told
+        raise InvalidInput([Fault("storage", f"is {shown!r}, whose driver is not installed: {needed}")]) from None
+    raise InvalidInput([Fault("storage", f"is {shown!r}: only SQLite and PostgreSQL are supported; {told}")])
+
+
+def _sqlite_engine(url: sa.URL) -> sa.Engine:
+    in_memory = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
+    engine = sa.create_engine(url, **({} if _is_file(url.database) else in_memory))
+    sa.event.listen(engine, "connect", _connect_sqlite)
+    sa.event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _connect_postgresql(connection: Any, record: Any) -> None:
+    connection.execute("SET synchronous_commit TO on")  # whatever the server's default is
+    connection.commit()
 
 
 def _connect_sqlite(connection: Any, record: Any) -> None:
     connection.isolation_level = None  # we begin transactions ourselves
-    for pragma in (f"busy_timeout={PATIENCE:g}", "journal_mode=WAL", "synchronous=FULL"):
-        connection.execute(f"PRAGMA {pragma}").close()
+    until = time.monotonic() + PATIENCE / 1000
+    for pragma in (f"busy_timeout={PATIENCE}", "journal_mode=WAL", "synchronous=FULL"):
+        while True:
+            try:
+                connection.execute(f"PRAGMA {pragma}").close()
+                break
+            except sqlite3.OperationalError as error:  # the first change to WAL does not wait for others by itself
+                if "locked" not in str(error) or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
     """Writers take their place at once; a reader that turns writer half-way could be refused."""
     writes = connection.get_execution_options().get("mfbai_writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _taken(name: str) -> InvalidInput:
+    told = "exists already in this storage: choose another name, or go on with load_study"
+    return InvalidInput([Fault(f"study {name!r}", told)])
+
+
+def _without_password(url: Any) -> str:
+    url = str(url)
+    url = re.sub(r"(//[^/?#]*?:)[^/?#]*(?=@)", r"\1***", url)
+    return re.sub(r"(?i)(password=)[^&#]*", r"\1***", url)
 
 
 def _is_file(database: str | None) -> bool:
@@ -351,15 +399,45 @@ def _make_tables(connection: sa.Connection) -> None:
 
 def _read(connection: sa.Connection, study: int, first: int) -> Iterator[Event]:
     while True:
-        rows = connection.execute(READ_EVENTS, {"id": study, "first": first, "most": BATCH}).all()
-        for body, seal in rows:
-            yield Event(body, seal)
-        if len(rows) < BATCH:
+        batch = _read_batch(connection, study, first)
+        yield from batch
+        if len(batch) < BATCH:
             return
         first += BATCH
+
+
+def _read_batch(connection: sa.Connection, study: int, first: int) -> list[Event]:
+    rows = connection.execute(READ_EVENTS, {"id": study, "first": first, "most": BATCH})
+    return [Event(*row) for row in rows]
 
 
 def _advice(storage: Storage) -> str:
     if storage._engine.dialect.name == "sqlite":
         return "the folder must exist, and the file in it must be writable and a SQLite database"
     return "check that the server runs, and the user, password and database of the URL; then try again"
+
+
+_open: weakref.WeakSet[Storage] = weakref.WeakSet()
+_forking = threading.Lock()
+_held: list[Storage] = []
+
+
+def _before_fork() -> None:
+    _forking.acquire()
+    for storage in list(_open):
+        storage._before_fork()
+        _held.append(storage)
+
+
+def _after_fork(child: bool) -> None:
+    while _held:
+        _held.pop()._after_fork(child)
+    _forking.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=lambda: _after_fork(child=False),
+        after_in_child=lambda: _after_fork(child=True),
+    )

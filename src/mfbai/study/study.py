@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import secrets
 import time
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from numbers import Real
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import mfbai
-from mfbai.errors import Fault, Faults, InvalidInput, MfbaiError, NothingToAsk, StudyOver, TrialClosed, suggestion
+from mfbai.errors import Fault, Faults, InvalidInput, MfbaiError, NothingToAsk, StudyOver, TrialClosed, real, suggestion
 from mfbai.problem import Instance, Problem
 from mfbai.simulation.setup import check_integers
 from mfbai.study import storage as storages
@@ -64,6 +65,8 @@ def create_study(
 
 def load_study(name: str, *, storage: str = storages.DEFAULT) -> Study:
     """A study that was created before, in this process or another."""
+    if not isinstance(name, str):
+        raise InvalidInput([Fault("name", f"is {name!r:.60}: give text")])
     opened = Storage(storage)
     return Study(opened, opened.find(name))
 
@@ -86,6 +89,7 @@ class Study:
         self.settings: Settings = read_settings(next(storage.read(study, 0)).body)
         self._known: Fold | None = None  # what the journal amounts to, as far as it was read
         self._log: list[tuple[int | None, Event]] = []  # events of this turn
+        _open.add(self)
 
     @classmethod
     def _create(cls, settings: Settings, storage: Storage) -> Study:
@@ -225,13 +229,15 @@ class Study:
         _check_lease(faults, lease)
         faults.raise_if_any("call")
         number = self._number(trial)
-        with self._mutex, self._storage.turn(self._study) as turn:
+        with self._turn() as turn:
+            self._outcome(turn, number)
             turn.renew(number, turn.now() + lease)
 
     def release(self, trial: Trial | str) -> None:
         """The worker gives the trial up: whoever asks next has it."""
         number = self._number(trial)
-        with self._mutex, self._storage.turn(self._study) as turn:
+        with self._turn() as turn:
+            self._outcome(turn, number)
             turn.renew(number, 0.0)
 
     def add(self, arm: str | int, fidelity: str | int, values: float | Iterable[float]) -> None:
@@ -240,7 +246,8 @@ class Study:
         faults = Faults()
         a = _index(faults, "arm", arm, self.problem.arms)
         m = _index(faults, "fidelity", fidelity, self.problem.fidelities)
-        given = list(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else [values]
+        one = isinstance(values, str | bytes) or not hasattr(values, "__iter__") or getattr(values, "shape", 1) == ()
+        given: list[Any] = [values] if one else list(values)  # type: ignore[arg-type]
         read = []
         for value in given:
             with faults.absorb():
@@ -333,10 +340,10 @@ class Study:
     def _recall(self) -> Fold:
         dumped = self._storage.snapshot(self._study, snapshot_format())
         if dumped is not None:
-            try:
-                return Fold.load(self.settings, dumped)
-            except (ValueError, KeyError, OSError, EOFError):
-                pass  # damaged: the journal has it all
+            with suppress(Exception):  # damaged: the journal has it all
+                fold = Fold.load(self.settings, dumped)
+                if next(self._storage.read(self._study, fold.events - 1)).hash == fold.head:
+                    return fold
         return Fold(self.settings)
 
     def _look(self) -> None:
@@ -390,7 +397,7 @@ class Study:
 
     def _number(self, trial: Any) -> int:
         given = trial.id if isinstance(trial, Trial) else trial
-        found = re.fullmatch(r"(\d{1,9})-([0-9a-f]{8})", given, re.ASCII) if isinstance(given, str) else None
+        found = re.fullmatch(r"([1-9]\d{0,8})-([0-9a-f]{8})", given, re.ASCII) if isinstance(given, str) else None
         if found is None:
             raise _refusal(given, f"is no trial: give a Trial, or its id, such as '1-{self.settings.key}'")
         if found[2] != self.settings.key:
@@ -399,12 +406,9 @@ class Study:
 
     def check_value(self, value: Any) -> float:
         """The value as a number, if an evaluation of this problem can return it."""
-        if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        x = real(value)
+        if x is None:
             raise InvalidInput([Fault("value", f"is {value!r:.60}: give a number")])
-        try:
-            x = float(value)
-        except OverflowError:
-            x = math.inf
         if not math.isfinite(x):
             raise InvalidInput([Fault("value", f"is {x!r}: give a finite number, or report the trial with fail")])
         if not self.problem.family.admits(x):
@@ -437,7 +441,7 @@ def _refusal(trial: Any, told: str, kind: type[InvalidInput] = InvalidInput) -> 
 
 
 def _check_lease(faults: Faults, lease: Any) -> None:
-    if isinstance(lease, bool) or not isinstance(lease, Real) or not 0 < float(lease) <= 1e9:
+    if (seconds := real(lease)) is None or not 0 < seconds <= 1e9:
         faults.add("lease", f"is {lease!r}: give a positive number of seconds")
 
 
@@ -448,3 +452,16 @@ def _index(faults: Faults, kind: str, given: Any, names: tuple[str, ...]) -> int
         return int(given)
     faults.add(kind, f"is {given!r:.60}: {suggestion(str(given), names)}; or an index from 0 to {len(names) - 1}")
     return 0
+
+
+_open: weakref.WeakSet[Study] = weakref.WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    """Another thread of the parent may have been at work."""
+    for study in list(_open):
+        study._mutex, study._known, study._log = RLock(), None, []
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
