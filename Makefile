@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check bench bench-strategies bench-guarantee postgresql clean
+.PHONY: demo test check bench bench-strategies bench-guarantee bench-studies postgresql clean
 
 demo: $(VENV)/ready
 	$(BIN)/mfbai demo
@@ -31,6 +31,9 @@ bench-strategies: $(VENV)/ready
 
 bench-guarantee: $(VENV)/ready
 	$(BIN)/python bench/guarantee.py
+
+bench-studies: $(VENV)/ready postgresql
+	$(BIN)/python bench/studies.py
 
 $(VENV)/ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

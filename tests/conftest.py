@@ -50,6 +50,7 @@ class Postgres:
 
     def crash(self):
         """End the server and all it has started, as a power cut would."""
+        self.server.send_signal(signal.SIGSTOP)  # so that it starts no other before it ends
         for pid in [self.server.pid, *children(self.server.pid)]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

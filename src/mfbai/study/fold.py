@@ -27,6 +27,7 @@ from mfbai.simulation.setup import arrays_of
 from mfbai.stopping import DEFAULT, e_process
 from mfbai.strategies import ask
 from mfbai.study.settings import Settings
+from mfbai.text import digits
 
 SLACK = 1 + 1e-9  # of a budget, for the rounding of sums
 PLAIN = ("events", "head", "asked", "told", "failed", "imported", "late", "cost")  # a fold's numbers and texts
@@ -49,14 +50,14 @@ class Verdict:
     alarms: tuple[BiasAlarm, ...]  # data that contradict the bias bounds, on which everything rests
 
     def __str__(self) -> str:
-        risk = f"the risk is {self.risk:.2g} at most"
         if self.state == "decided":
-            text = f"The best is {self.arm!r}: {risk}, if the bias bounds hold; it cost {self.cost:g}."
+            sure = f"the risk is {self.risk:.2g} at most, if the bias bounds hold"
+            text = f"The best is {self.arm!r}: {sure}; it cost {digits(self.cost)}."
         elif self.arm is None:
-            text = f"Undecided: nothing is known; it cost {self.cost:g}."
+            text = f"Undecided: nothing is known; it cost {digits(self.cost)}."
         else:
-            proven = risk if self.risk < 1 else "nothing is proven yet"
-            text = f"Undecided within the budget: {self.arm!r} leads ({proven}); it cost {self.cost:g}."
+            sure = f"at a current risk of {self.risk:.2g}" if self.risk < 1 else "and nothing is proven yet"
+            text = f"Undecided within the budget: {self.arm!r} leads, {sure}; it cost {digits(self.cost)}."
         return text if not self.alarms else f"{text} BIAS ALARM: the data contradict a bias bound."
 
 
