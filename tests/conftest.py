@@ -68,6 +68,13 @@ class Postgres:
             connection.execute(f"CREATE DATABASE {name}")
         return f"postgresql://mfbai@/{name}?host={self.folder}"
 
+    def new_schema(self):
+        """The URL of an empty schema: as good as a database, but made and removed a hundred times as fast."""
+        name = f"schema{next(self._numbers)}"
+        with psycopg.connect(self._address("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE SCHEMA {name}")
+        return f"postgresql://mfbai@/postgres?host={self.folder}&options=-csearch_path%3D{name}"
+
     def _address(self, database):
         return f"host={self.folder} user=mfbai dbname={database}"
 
@@ -113,7 +120,7 @@ def storage_url(request, tmp_path):
     """An empty storage of each kind."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'studies.db'}"
-    return request.getfixturevalue("postgres").new_database()
+    return request.getfixturevalue("postgres").new_schema()
 
 
 @pytest.fixture

@@ -250,8 +250,8 @@ def tell_one(log, number, url):
 
 def test_eight_processes_tell_into_one_study_and_none_starves(storage_url, tmp_path):
     """The slowest has at least a quarter of the mean rate. If every turn went to one of eight at random, a worker with
-    less than a quarter of its 200 turns would be seen far less than once in a million runs; the queues are fairer than that, and what can
-    hold a worker up on a busy machine is that it does not run for three quarters of the whole time."""
+    less than a quarter of its 200 turns would hardly ever be seen; the queues are fairer than that, and what can hold a
+    worker up on a busy machine is that it does not run for three quarters of the whole time."""
     create_study(TIED, NEVER, name="crowded", storage=storage_url)
     lines, _ = crowds.tell_together("crowded", storage_url, TIED, tmp_path, TELLS)
     study = crowds.check_nothing_lost("crowded", storage_url, lines)

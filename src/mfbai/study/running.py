@@ -25,6 +25,7 @@ from mfbai.problem import Instance, Problem
 from mfbai.simulation.setup import check_integers
 from mfbai.study.fold import Verdict
 from mfbai.study.records import Status, Trial
+from mfbai.study.storage import NameTaken
 from mfbai.study.study import Study, create_study, load_study
 
 LEASE = 60.0  # seconds; renewed while we live, so that a crash is noticed soon
@@ -93,7 +94,10 @@ def _resume(problem: Any, delta: Any, name: str | None, storage: str, asked: dic
     try:
         found = load_study(name, storage=storage)
     except UnknownName:
-        return create_study(problem, delta, name=name, storage=storage, **asked)
+        try:
+            return create_study(problem, delta, name=name, storage=storage, **asked)
+        except NameTaken:  # by another process, this very moment
+            found = load_study(name, storage=storage)
     wanted = create_study(problem, delta, name=name, storage="sqlite://", **asked)
     differing = wanted.settings.differences(found.settings)
     if differing:

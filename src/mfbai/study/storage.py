@@ -109,6 +109,10 @@ CLOCK = sa.select(sa.extract("epoch", sa.func.clock_timestamp()))
 END_LEASE = sa.delete(leases).where(leases.c.study == sa.bindparam("id"), leases.c.trial == sa.bindparam("number"))
 
 
+class NameTaken(InvalidInput):
+    """There is a study of that name already."""
+
+
 class Turn:
     """A study in the hands of one writer. What is written counts when the turn ends without an error."""
 
@@ -374,9 +378,9 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _taken(name: str) -> InvalidInput:
+def _taken(name: str) -> NameTaken:
     told = "exists already in this storage: choose another name, or go on with load_study"
-    return InvalidInput([Fault(f"study {name!r}", told)])
+    return NameTaken([Fault(f"study {name!r}", told)])
 
 
 def _without_password(url: Any) -> str:

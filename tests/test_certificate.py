@@ -1,0 +1,460 @@
+"""Certificates: a true one is confirmed; one that was tampered with is rejected at the first event that differs."""
+
+import copy
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+
+import mfbai
+from mfbai import Bernoulli, Gaussian, InvalidInput, Problem, create_study, load_study, verify
+from mfbai.study.journal import NOTHING, canonical, seal
+
+PROBLEM = Problem(["a", "b", "c"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.04))
+MEANS = [0.3, 0.9, 0.4]
+
+
+def run(storage="sqlite://", late=False, **settings):
+    """A study to its verdict: results out of order, a failure, values from elsewhere, and one that comes late."""
+    study = create_study(PROBLEM, **{"delta": 0.05, "name": "s", "storage": storage, **settings})
+    rng = np.random.default_rng(4)
+    study.add("a", 0, [0.31, 0.28])
+    held = study.ask()
+    while study.result is None:
+        *trials, last = study.ask_many(4)  # the last is told in the next round
+        for trial in (*reversed(trials), held):
+            if trial is held and study.result is not None:
+                break
+            study.tell(trial, float(rng.normal(MEANS[trial.arm_index], 0.2)))
+        else:
+            held = last
+        if study.status().failed == 0 and study.result is None:
+            study.fail(study.ask(), "the disk was full")
+    if late:
+        study.tell(last, 0.5)
+    return study
+
+
+@pytest.fixture(scope="module")
+def finished():
+    return run().export()
+
+
+@pytest.fixture
+def certificate(finished):
+    return copy.deepcopy(finished)
+
+
+def resealed(certificate, journal=None):
+    """As a forger would: numbers, hashes, and all that a certificate says beside its journal, made to fit."""
+    journal = certificate["journal"] if journal is None else journal
+    head, made = NOTHING, []
+    for n, event in enumerate(journal):
+        body = {**{name: value for name, value in event.items() if name != "hash"}, "n": n}
+        head = seal(head, canonical(body))
+        made.append({**body, "hash": head})
+    verdicts = [event for event in made if event["kind"] == "verdict"]
+    about = {"problem": made[0]["problem"], "verdict": verdicts[0] if verdicts else None}
+    return {**certificate, **about, "study": made[0]["name"], "events": len(made), "head": head, "journal": made}
+
+
+def numbers(certificate, kind):
+    return [event["n"] for event in certificate["journal"] if event["kind"] == kind]
+
+
+def rejected_at(certificate, n, reason=""):
+    found = verify(certificate)
+    assert not found
+    assert found.confirmed is False
+    assert found.event == n, found.reason
+    assert reason in found.reason
+    assert found.verdict is None
+    return True
+
+
+# --- true ones
+
+
+def test_the_certificate_of_a_study_is_confirmed_with_its_verdict(storage_url):
+    study = run(storage_url)
+    found = verify(study.export())
+    assert found
+    assert (found.confirmed, found.event, found.study) == (True, None, "s")
+    assert found.verdict == study.result
+    assert found.verdict.arm == "b"
+
+
+def test_the_certificate_of_a_study_with_late_results_is_confirmed():
+    study = run(late=True)
+    assert study.status().late >= 1
+    assert verify(study.export()).verdict == study.result
+
+
+@pytest.mark.parametrize("events", [1, 2, 7])
+def test_the_certificate_of_a_study_that_still_runs_is_confirmed_without_a_verdict(events):
+    study = create_study(PROBLEM, 0.05, storage="sqlite://")
+    for n in range(events - 1):
+        study.tell(study.ask(), n / 10)
+    found = verify(study.export())
+    assert found
+    assert found.verdict is None
+
+
+@pytest.mark.parametrize("max_cost", [0.1, 1.0, 2.5])
+def test_the_certificate_of_an_undecided_study_is_confirmed(max_cost):
+    study = create_study(PROBLEM, 1e-9, max_cost=max_cost, storage="sqlite://")
+    while study.result is None:
+        study.tell(study.ask(), 0.5)
+    assert study.result.state == "undecided"
+    assert verify(study.export()).verdict == study.result
+
+
+@pytest.mark.parametrize("direction", ["maximise", "minimise"])
+def test_a_certificate_in_a_file_is_the_same(tmp_path, direction):
+    study = run(direction=direction)
+    made = study.export(tmp_path / "certificate.json")
+    assert json.loads((tmp_path / "certificate.json").read_text()) == made
+    assert verify(tmp_path / "certificate.json").verdict == study.result
+    assert verify(str(tmp_path / "certificate.json")).verdict == study.result
+    assert verify(json.loads(json.dumps(made)))
+    assert [path.name for path in tmp_path.iterdir()] == ["certificate.json"]
+
+
+def test_a_certificate_says_what_it_was_made_with(finished):
+    assert finished["versions"]["mfbai"] == mfbai.__version__
+    assert set(finished["versions"]) == {"mfbai", "numpy", "numba", "python", "machine"}
+    assert finished["problem"] == PROBLEM.to_dict()
+    assert finished["verdict"]["arm"] == 1
+    assert finished["events"] == len(finished["journal"])
+    head = NOTHING
+    for event in finished["journal"]:
+        head = seal(head, canonical({name: value for name, value in event.items() if name != "hash"}))
+        assert event["hash"] == head
+    assert finished["head"] == head
+
+
+def test_a_certificate_verifies_only_what_it_can_replay_after_reopening(tmp_path):
+    url = f"sqlite:///{tmp_path / 's.db'}"
+    made = run(url).export()
+    assert load_study("s", storage=url).export() == made
+
+
+# --- altered ones, with the hashes as they were
+
+
+def test_an_altered_value_is_found(certificate):
+    for n in (numbers(certificate, "tell")[0], numbers(certificate, "tell")[-1]):
+        altered = copy.deepcopy(certificate)
+        altered["journal"][n]["value"] += 1e-12
+        assert rejected_at(altered, n, "hash does not fit")
+
+
+@pytest.mark.parametrize("kind", ["create", "ask", "tell", "fail", "add", "verdict"])
+def test_any_altered_entry_of_any_kind_of_event_is_found(certificate, kind):
+    n = numbers(certificate, kind)[0]
+    for entry, value in certificate["journal"][n].items():
+        for other in ("x", 77, None, not value if isinstance(value, bool) else [value]):
+            altered = copy.deepcopy(certificate)
+            altered["journal"][n][entry] = other
+            if other != value:
+                assert rejected_at(altered, n), entry
+        altered = copy.deepcopy(certificate)
+        del altered["journal"][n][entry]
+        assert rejected_at(altered, n), entry
+
+
+def test_an_entry_that_was_put_in_is_found(certificate):
+    n = numbers(certificate, "tell")[2]
+    certificate["journal"][n]["note"] = "trust me"
+    assert rejected_at(certificate, n)
+
+
+def test_any_removed_event_is_found(certificate):
+    for n in range(certificate["events"] - 1):
+        journal = certificate["journal"][:n] + certificate["journal"][n + 1 :]
+        assert rejected_at({**certificate, "journal": journal}, n)
+    assert not verify({**certificate, "journal": certificate["journal"][:-1]})
+    assert not verify({**certificate, "journal": []})
+
+
+def test_repeated_and_exchanged_events_are_found(certificate):
+    for n in (1, 4, certificate["events"] - 2):
+        journal = certificate["journal"]
+        twice = journal[: n + 1] + journal[n:]
+        assert rejected_at({**certificate, "journal": twice}, n + 1)
+        swapped = [*journal[:n], journal[n + 1], journal[n], *journal[n + 2 :]]
+        assert rejected_at({**certificate, "journal": swapped}, n)
+
+
+@pytest.mark.parametrize("entry", ["study", "problem", "verdict", "events", "head"])
+def test_what_is_said_beside_the_journal_must_be_that_of_the_journal(certificate, entry):
+    for other in (None, "another", {}):
+        assert rejected_at({**certificate, entry: other}, certificate["events"], f"the {entry} that the certificate")
+    n = certificate["events"]
+    del certificate[entry]
+    assert rejected_at(certificate, n, f"the {entry} that the certificate")
+
+
+def test_another_problem_is_found(certificate):
+    certificate["problem"] = PROBLEM.with_variance(0.01).to_dict()
+    assert rejected_at(certificate, certificate["events"], "problem")
+
+
+# --- altered ones, with hashes made to fit
+
+
+def forged(certificate, n, **changes):
+    journal = copy.deepcopy(certificate["journal"])
+    journal[n].update(changes)
+    return resealed(certificate, journal)
+
+
+def test_a_forger_who_changes_nothing_is_confirmed(certificate):
+    assert resealed(certificate) == certificate
+    assert verify(resealed(certificate))
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ("state", "undecided"),
+        ("arm", 0),
+        ("arm", 2),
+        ("arm", None),
+        ("risk", 0.01),
+        ("risk", 0),
+        ("cost", 0.1),
+        ("told", 3),
+        ("told", 3.0),
+        ("alarms", [{"arm": 0, "fidelity": 0, "level": 0.01, "certain": True}]),
+    ],
+)
+def test_a_forged_verdict_is_found(certificate, entry, value):
+    (n,) = numbers(certificate, "verdict")
+    assert rejected_at(forged(certificate, n, **{entry: value}), n, f"verdict's {entry}")
+
+
+def test_a_verdict_that_was_dropped_is_found(certificate):
+    (n,) = numbers(certificate, "verdict")
+    journal = certificate["journal"]
+    assert rejected_at(resealed(certificate, journal[:n] + journal[n + 1 :]), n, "the journal has no verdict")
+
+
+def test_a_verdict_too_early_is_found(certificate):
+    (n,) = numbers(certificate, "verdict")
+    journal = certificate["journal"]
+    for early in (1, 5, n - 1):
+        moved = [*journal[:early], journal[n], *journal[early:n]]
+        assert rejected_at(resealed(certificate, moved), early, "do not allow a verdict")
+
+
+def test_a_verdict_that_comes_twice_is_found(certificate):
+    (n,) = numbers(certificate, "verdict")
+    journal = certificate["journal"]
+    assert rejected_at(resealed(certificate, [*journal[: n + 1], journal[n]]), n + 1)
+
+
+def test_a_journal_that_goes_on_where_there_should_be_a_verdict_is_found(certificate):
+    (n,) = numbers(certificate, "verdict")
+    journal = certificate["journal"]
+    more = {**journal[numbers(certificate, "add")[0]]}
+    assert rejected_at(resealed(certificate, [*journal[:n], more]), n, "no verdict")
+
+
+def test_evaluations_after_the_verdict_are_found(certificate):
+    (n,) = numbers(certificate, "verdict")
+    journal = certificate["journal"]
+    for kind in ("ask", "add"):
+        more = {**journal[numbers(certificate, kind)[-1]]}
+        if kind == "ask":
+            more["trial"] += 1
+        assert rejected_at(resealed(certificate, [*journal[: n + 1], more]), n + 1)
+
+
+def test_a_dropped_ask_is_found(certificate):
+    journal = certificate["journal"]
+    for n in numbers(certificate, "ask")[:-1]:
+        found = verify(resealed(certificate, journal[:n] + journal[n + 1 :]))
+        assert not found
+        assert found.event >= n
+
+
+def test_a_dropped_result_is_found_if_the_strategy_would_have_asked_otherwise(certificate):
+    """Or the verdict were another: what nobody could notice is a result less where nothing depends on it."""
+    journal = certificate["journal"]
+    for n in numbers(certificate, "tell")[:6]:
+        found = verify(resealed(certificate, journal[:n] + journal[n + 1 :]))
+        assert not found
+        assert found.event >= n
+
+
+@pytest.mark.parametrize(("entry", "value"), [("arm", 1), ("fidelity", 1), ("seed", 5), ("trial", 9), ("arm", 99)])
+def test_an_evaluation_that_the_strategy_does_not_ask_for_is_found(certificate, entry, value):
+    n = next(n for n in numbers(certificate, "ask") if certificate["journal"][n][entry] != value)
+    assert rejected_at(forged(certificate, n, **{entry: value}), n, f"the {entry} handed out is")
+
+
+@pytest.mark.parametrize("value", [None, "0.5", True, [0.5], {}, 10**400])
+def test_a_value_that_is_no_number_is_found(certificate, value):
+    n = numbers(certificate, "tell")[1]
+    assert rejected_at(forged(certificate, n, value=value), n, "is impossible")
+
+
+@pytest.mark.parametrize("value", [0.5, 2.0, -1.0])
+def test_a_value_outside_the_family_is_found(value):
+    study = create_study(Problem(2, [0.1, 1.0], [0.1, 0.0], Bernoulli()), 0.05, storage="sqlite://")
+    study.ask_many(2)
+    event = {"kind": "tell", "trial": 1, "value": value, "at": 0.0}
+    made = study.export()
+    assert rejected_at(resealed(made, [*made["journal"], event]), 3, "is impossible")
+    event = {"kind": "add", "arm": 0, "fidelity": 0, "values": [1.0, value], "at": 0.0}
+    assert rejected_at(resealed(made, [*made["journal"], event]), 3, "is impossible")
+
+
+def test_values_that_are_not_finite_are_found_though_json_readers_take_them(certificate, tmp_path):
+    n = numbers(certificate, "tell")[1]
+    for text in ("NaN", "Infinity", "-Infinity", "1e999"):
+        certificate["journal"][n]["value"] = "HERE"
+        (tmp_path / "c.json").write_text(json.dumps(certificate).replace('"HERE"', text))
+        assert rejected_at(tmp_path / "c.json", n)
+
+
+@pytest.mark.parametrize("trial", [0, 1, 10_000, -1, "2", None, 2.0, [2]])
+def test_a_result_of_a_trial_that_is_not_under_way_is_found(certificate, trial):
+    journal = certificate["journal"]
+    n = numbers(certificate, "tell")[5]
+    told = {event["trial"] for event in journal[:n] if event["kind"] in ("tell", "fail")}
+    trial = min(told) if trial == 1 else trial
+    for kind in ("tell", "fail"):
+        assert rejected_at(forged(certificate, n, kind=kind, trial=trial), n, "is not under way")
+
+
+@pytest.mark.parametrize("kind", ["create", "telll", "", None, 3, ["tell"], {"tell": 1}])
+def test_events_of_no_known_kind_are_found(certificate, kind):
+    n = numbers(certificate, "tell")[0]
+    assert rejected_at(forged(certificate, n, kind=kind), n, "there is no event")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"arm": 3}, {"arm": -1}, {"fidelity": 2}, {"values": 0.5}, {"values": None}, {"arm": "a"}]
+)
+def test_values_added_to_no_cell_are_found(certificate, changes):
+    n = numbers(certificate, "add")[0]
+    assert rejected_at(forged(certificate, n, **changes), n, "cannot be added")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"delta": 0.5},
+        {"delta": 1e-6},
+        {"strategy": "uniform"},
+        {"tolerance": 0.3},
+        {"max_cost": 1.0},
+        {"key": "00000000"},
+        {"problem": PROBLEM.with_variance(0.01).to_dict()},
+        {"problem": PROBLEM.towards("minimise").to_dict()},
+    ],
+)
+def test_another_question_with_the_same_answers_is_found(certificate, changes):
+    found = verify(forged(certificate, 0, **changes))
+    assert not found
+    assert found.event is not None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"delta": 2},
+        {"delta": "0.05"},
+        {"delta": None},
+        {"delta": [0.05]},
+        {"strategy": "oracle"},
+        {"strategy": None},
+        {"stopping": []},
+        {"tolerance": None},
+        {"tolerance": -1},
+        {"max_cost": "all"},
+        {"max_cost": 10**400},
+        {"key": "xyz"},
+        {"key": 5},
+        {"name": ""},
+        {"name": None},
+        {"problem": None},
+        {"problem": {}},
+        {"problem": []},
+        {"options": 3},
+        {"options": {"rate": 1}},
+        {"options": []},
+        {"kind": "tell"},
+        {"kind": []},
+    ],
+)
+def test_a_study_that_could_not_have_been_created_is_found(certificate, changes):
+    certificate = {**certificate, "study": "s"}
+    journal = copy.deepcopy(certificate["journal"])
+    journal[0].update(changes)
+    assert rejected_at({**resealed(certificate, journal), "study": "s"}, 0)
+
+
+def test_an_evaluation_beyond_the_budget_is_found():
+    study = create_study(PROBLEM, 0.05, storage="sqlite://", max_cost=0.35)
+    study.ask_many(3)
+    without = create_study(PROBLEM, 0.05, storage="sqlite://")
+    without.ask_many(4)
+    more = without.export()["journal"][4]
+    made = study.export()
+    more["seed"] = study.settings.seed(4)
+    assert rejected_at(resealed(made, [*made["journal"], more]), 4, "beyond the budget")
+
+
+# --- what is no certificate
+
+
+JOURNALS = [None, [], {}, "x", [1], [None]]
+DOCUMENTS = [None, 3, [], {}, {"format": "mfbai certificate 2"}, {"format": "mfbai certificate 1"}]
+
+
+@pytest.mark.parametrize(
+    "document", [*DOCUMENTS, *({"format": "mfbai certificate 1", "journal": journal} for journal in JOURNALS)]
+)
+def test_what_is_no_certificate_is_rejected(document):
+    found = verify(document)
+    assert not found
+    assert "no certificate" in found.reason or "no journal" in found.reason
+
+
+@pytest.mark.parametrize("text", ["", "{", "certificate", "[" * 100_000, "1" * 5000, "\x00\xff"])
+def test_a_file_that_is_no_certificate_is_rejected(tmp_path, text):
+    (tmp_path / "c.json").write_bytes(text.encode("latin-1"))
+    assert "no certificate" in verify(tmp_path / "c.json").reason
+
+
+def test_a_file_that_cannot_be_read_or_written_is_told(tmp_path):
+    with pytest.raises(InvalidInput, match="cannot be read: No such file"):
+        verify(tmp_path / "none.json")
+    study = create_study(PROBLEM, 0.05, storage="sqlite://")
+    with pytest.raises(InvalidInput, match="cannot be written: No such file"):
+        study.export(tmp_path / "no" / "folder.json")
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        study.export(tmp_path)
+
+
+def test_a_rejection_says_if_another_version_made_the_certificate(certificate):
+    certificate["versions"]["mfbai"] = "0.0.1"
+    assert verify(certificate)
+    n = numbers(certificate, "ask")[2]
+    assert "made by mfbai 0.0.1" in verify(forged(certificate, n, seed=1)).reason
+
+
+def test_an_altered_row_of_the_database_is_found_in_the_certificate(tmp_path):
+    study = run(f"sqlite:///{tmp_path / 's.db'}")
+    n = numbers(study.export(), "tell")[3]
+    connection = sqlite3.connect(tmp_path / "s.db")
+    with connection:
+        ((body,),) = connection.execute("SELECT body FROM mfbai_events WHERE n = ?", (n,)).fetchall()
+        value = json.loads(body)["value"]
+        connection.execute("UPDATE mfbai_events SET body = ? WHERE n = ?", (body.replace(repr(value), "0.5"), n))
+    connection.close()
+    assert rejected_at(load_study("s", storage=f"sqlite:///{tmp_path / 's.db'}").export(), n, "hash")
