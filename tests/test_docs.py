@@ -30,6 +30,8 @@ from mfbai.strategies import STRATEGIES
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SKELETON_PAGE = ROOT / "docs" / "adding_a_strategy.md"
+LENDERS = {"README.md": ROOT / "docs" / "studies.md"}  # pages whose files another one uses
+RESULTS = ("Evidence", "Oracle", "Plan", "Runs", "Status", "Study", "Trace", "Trial", "Verdict", "Verification")
 
 
 class Block(NamedTuple):
@@ -47,7 +49,7 @@ def blocks_of(page):
     for number, line in enumerate(lines, start=1):
         if opened is None and line.startswith("```"):
             before = " ".join(lines[max(0, number - 4) : number - 1]).strip()
-            named = re.search(r"`([\w.-]+\.(?:toml|csv|json))`:$", before)
+            named = re.search(r"`([\w.-]+\.(?:toml|csv|json|py))`:$", before)
             opened = Block(line[3:].strip(), "", number, named and named[1])
         elif opened is not None and line.startswith("```"):
             found.append(opened)
@@ -65,7 +67,11 @@ def run_page(page, compare=None):
     """
     compare = compare or check_same
     names = {"__name__": "page"}
+    keys = {}
     blocks = blocks_of(page)
+    for lent in blocks_of(LENDERS[page.name]) if page.name in LENDERS else []:
+        if lent.file:
+            Path(lent.file).write_text(lent.text)
     for block, after in zip_longest(blocks, blocks[1:]):
         if block.file:
             Path(block.file).write_text(block.text)
@@ -78,7 +84,7 @@ def run_page(page, compare=None):
             if after is not None and after.language == "text":
                 compare(f"{page.name}:{after.line}", after.text, printed.getvalue())
         elif block.language == "console":
-            run_console(page, block, compare)
+            run_console(page, block, compare, keys)
 
 
 def run_doctest(page, block, names):
@@ -90,18 +96,45 @@ def run_doctest(page, block, names):
     assert runner.failures == 0, told.getvalue()
 
 
-def run_console(page, block, compare):
-    """Run the commands of the block that are ours, and compare what they print where the page shows it."""
+def run_console(page, block, compare, keys):
+    """Run the commands of the block that are ours, and compare what they print where the page shows it.
+
+    Ids of trials end in a random key, another one each time: `keys` maps those on the page to those of now.
+    """
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
-        words = shlex.split(command, comments=True)
+        words = [replace_all(word, keys) for word in shlex.split(command, comments=True)]
         if words[0] != "mfbai":
             continue
-        done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", *words], capture_output=True, text=True, check=False, env=commands()
+        )
         wanted = 2 if shown.startswith("error:") else 0
         assert done.returncode == wanted, f"{page.name}:{block.line}: {command}: {done.returncode}\n{done.stderr}"
         if shown.strip():
-            compare(f"{page.name}:{block.line}: {command}", shown, done.stdout + done.stderr)
+            got = done.stdout + done.stderr
+            keys |= dict(zip(keys_in(shown), keys_in(got), strict=False))
+            compare(
+                f"{page.name}:{block.line}: {command}",
+                shown,
+                replace_all(got, {now: then for then, now in keys.items()}),
+            )
+
+
+def commands():
+    """The environment of commands: `python` is the one that runs the tests."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return {**os.environ, "PATH": path}
+
+
+def keys_in(output):
+    return re.findall(r"\b\d+-([0-9a-f]{8})\b", output)
+
+
+def replace_all(text, changes):
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    return text
 
 
 def check_same(place, shown, got):
@@ -111,11 +144,13 @@ def check_same(place, shown, got):
 
 
 def steady(output):
-    """The lines without what differs from run to run: the seconds, and blanks at the end."""
+    """The lines without what differs from run to run: the seconds, seeds, ends of leases, and blanks at the end."""
     lines = [line.rstrip() for line in output.strip("\n").splitlines()]
     timed = any(line.endswith(" seconds") for line in lines)
     lines = [re.sub(r"%\s+\d+\.\d\d$", "% *", line) if timed else line for line in lines]
-    return [re.sub(r'"seconds": [\d.]+', '"seconds": *', line) for line in lines]
+    lines = [re.sub(r'"seconds": [\d.]+', '"seconds": *', line) for line in lines]
+    lines = [re.sub(r"with seed \d+", "with seed *", line) for line in lines]
+    return [re.sub(r"^by \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.$", "by *.", line) for line in lines]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != SKELETON_PAGE], ids=lambda page: page.name)
@@ -215,13 +250,25 @@ def test_the_reference_gives_signatures_and_what_results_hold(name):
     """What users call has its signature; what they are given has all of its public attributes."""
     text = reference()[0][name]
     thing = getattr(mfbai, name)
-    if name in ("Evidence", "Oracle", "Plan", "Runs", "Trace") or issubclass_of_exception(thing):
+    if name in RESULTS or issubclass_of_exception(thing):
         public = [attribute for attribute in {**vars(thing), **fields_of(thing)} if not attribute.startswith("_")]
         assert [attribute for attribute in public if not re.search(rf"`{attribute}\b", text)] == []
     else:
-        signature = inspect.signature(thing)
-        bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
-        assert f"`{name}{signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)}`" in text
+        assert f"`{name}{bare_signature(thing)}`" in text
+
+
+@pytest.mark.parametrize("method", [name for name in vars(mfbai.Study) if not name.startswith("_")])
+def test_the_reference_gives_signatures_of_a_studys_methods(method):
+    thing = vars(mfbai.Study)[method]
+    wanted = f"{method}{bare_signature(thing, skip=1)}" if callable(thing) else method
+    assert f"`{wanted}`" in reference()[0]["Study"]
+
+
+def bare_signature(thing, skip=0):
+    """Without annotations, and without the first parameters."""
+    signature = inspect.signature(thing)
+    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
+    return signature.replace(parameters=bare[skip:], return_annotation=inspect.Signature.empty)
 
 
 def issubclass_of_exception(thing):
@@ -238,12 +285,23 @@ def test_the_reference_has_every_command_and_option():
     from mfbai.cli import app
 
     _, documented = reference()
-    commands = typer.main.get_command(app).commands
-    assert sorted(heading.split()[1] for heading in documented) == sorted(commands)
-    for heading, text in documented.items():
-        options = [option for parameter in commands[heading.split()[1]].params for option in parameter.opts]
+    known = dict(commands_of(typer.main.get_command(app), "mfbai"))
+    texts = {" ".join(word for word in heading.split() if word.islower()): text for heading, text in documented.items()}
+    assert sorted(texts) == sorted(known)
+    for name, text in texts.items():
+        shown = [parameter for parameter in known[name].params if not getattr(parameter, "hidden", False)]
+        options = [option for parameter in shown for option in parameter.opts]
         wanted = [option for option in options if option.startswith("--") and option != "--help"]
-        assert [option for option in wanted if f"`{option}" not in text] == [], heading
+        assert [option for option in wanted if f"`{option}" not in text] == [], name
+
+
+def commands_of(group, prefix):
+    """Those of groups, such as `mfbai study run`, too."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands_of(command, f"{prefix} {name}")
+        else:
+            yield f"{prefix} {name}", command
 
 
 # --- docstrings
