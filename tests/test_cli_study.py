@@ -16,10 +16,10 @@ import pytest
 
 import mfbai
 from mfbai.cli import study as cli
-from mfbai.errors import InvalidInput
+from mfbai.errors import EvaluationFailed, InvalidInput
 from mfbai.study import command, running, storage
 from mfbai.study.command import Command
-from mfbai.study.running import Crew, EvaluationFailed
+from mfbai.study.running import Crew
 
 COMMANDS = ["create", "list", "ask", "tell", "fail", "status", "run", "export", "verify"]
 SPEC = """
@@ -138,6 +138,26 @@ def test_a_failed_trial_is_reported(succeed, study):
     assert "1 failed" in succeed("study", "status", "designs")
 
 
+def test_strategies_with_a_rule_of_their_own_say_so(succeed):
+    succeed("study", "create", "problem.toml", "--name", "own", "--delta", "0.05", "--strategy", "lucb")
+    assert as_json(succeed, "status", "own")["stopping"] == "own"
+
+
+def test_another_storage_is_part_of_what_to_do_next(succeed):
+    where = "sqlite:///a folder.db"
+    out = succeed("study", "create", "problem.toml", "--name", "x", "--delta", "0.05", "--storage", where)
+    assert out.count(f"--storage '{where}'") == 2
+    assert "--storage" in succeed("study", "ask", "x", "--storage", where)
+
+
+def test_without_anything_to_ask_json_says_so(succeed, mfbai_command):
+    succeed("study", "create", "problem.toml", "--name", "x", "--delta", "0.05", "--max-cost", "0.05")
+    succeed("study", "ask", "x")
+    code, out, _ = mfbai_command("study", "ask", "x", "--json")
+    assert (code, json.loads(out)["id"]) == (1, None)
+    assert "has nothing to hand out now" in json.loads(out)["message"]
+
+
 # --- refusals
 
 
@@ -249,6 +269,10 @@ def test_no_shell_unless_asked(study):
         Command("echo 1; echo {seed}", study, retries=0)(trials[0])
 
 
+def test_braces_can_be_written(study):
+    assert Command("printf %s\\\\n {{1}} 2.5 '{{{seed}}}' 3", study)(study.ask()) == 3.0
+
+
 def test_a_hanging_program_is_ended_with_all_that_it_has_started(study):
     child = "import time; time.sleep(60)"
     text = f"import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {child!r}])\n"
@@ -330,7 +354,8 @@ def test_a_storage_that_stays_away_ends_the_run(study, monkeypatch):
         Crew(study, lambda trial: 0.5, workers=2).work()
 
 
-def test_ctrl_c_ends_programs_and_gives_their_trials_back(folder, study):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_programs_and_gives_their_trials_back(folder, study, how):
     program = write_program("import time; open('started', 'w').close(); time.sleep(60)")
     words = [sys.executable, "-m", "mfbai", "study", "run", "designs", "--command", program, "--workers", "2"]
     with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
@@ -338,7 +363,7 @@ def test_ctrl_c_ends_programs_and_gives_their_trials_back(folder, study):
             if (folder / "started").exists():
                 break
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(how)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "interrupted: study 'designs' is kept" in err

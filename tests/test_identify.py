@@ -7,7 +7,17 @@ import time
 
 import pytest
 
-from mfbai import Bernoulli, Gaussian, InvalidInput, Problem, identify, list_studies, load_study, verify
+from mfbai import (
+    Bernoulli,
+    EvaluationFailed,
+    Gaussian,
+    InvalidInput,
+    Problem,
+    identify,
+    list_studies,
+    load_study,
+    verify,
+)
 from mfbai.study import running
 
 PROBLEM = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
@@ -196,6 +206,7 @@ def test_a_slow_evaluation_keeps_its_lease(tmp_path, monkeypatch):
             slow_seed.append(seed)
             time.sleep(1.2)
         else:
+            time.sleep(0.2)  # so that fewer than 8 results wait for it, or it would be handed out again
             assert seed not in slow_seed
         return evaluate(arm, fidelity, seed)
 
@@ -225,3 +236,30 @@ def test_every_fault_of_a_call_is_told_before_anything_is_evaluated(tmp_path):
     assert {fault.field for fault in caught.value.faults} == {"delta", "strategy", "stopping", "max_cost"}
     assert calls.calls == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trial_that_fails_for_good_is_left_out_and_the_study_goes_on():
+    calls = iter(range(10_000))
+
+    def sometimes(arm, fidelity, seed):
+        if next(calls) == 1:
+            raise EvaluationFailed("this one only")
+        return evaluate(arm, fidelity, seed)
+
+    assert identify(sometimes, PROBLEM, 0.05).arm == "wide"
+
+
+def test_a_cell_that_always_fails_ends_the_call():
+    def never(arm, fidelity, seed):
+        raise EvaluationFailed("no memory")
+
+    with pytest.raises(EvaluationFailed, match="3 trials of 'plain' at 'fidelity 1' failed in a row: no memory"):
+        identify(never, PROBLEM, 0.05)
+
+
+def test_with_a_name_the_study_is_kept_in_the_usual_place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = identify(evaluate, PROBLEM, 0.05, name="kept")
+    assert load_study("kept").result == found
+    identify(evaluate, PROBLEM, 0.05)
+    assert list_studies() == ["kept"]

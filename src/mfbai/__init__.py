@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mfbai.certainty import risk as risk
     from mfbai.complexity import Oracle as Oracle
     from mfbai.complexity import oracle as oracle
+    from mfbai.errors import EvaluationFailed as EvaluationFailed
     from mfbai.errors import InvalidInput as InvalidInput
     from mfbai.errors import MfbaiError as MfbaiError
     from mfbai.errors import NothingToAsk as NothingToAsk
@@ -57,6 +58,7 @@ _HOMES = {
     "mfbai.certainty": ["BiasAlarm", "Risk", "bias_alarms", "intervals", "risk"],
     "mfbai.complexity": ["Oracle", "oracle"],
     "mfbai.errors": [
+        "EvaluationFailed",
         "InvalidInput",
         "MfbaiError",
         "NothingToAsk",

@@ -1,6 +1,7 @@
 """What mfbai raises, and the collector that lets every fault of an input be told at once.
 
     MfbaiError
+    ├── EvaluationFailed    raised by your own code: a trial has no value, and is not tried again
     ├── InvalidInput        also a ValueError; `.faults` lists what is wrong, field by field
     │   ├── TrialClosed     a trial that was told another value already, or has failed
     │   └── UnknownName     a name that is in no list, with the nearest one suggested
@@ -72,6 +73,10 @@ class TrialClosed(InvalidInput):
 
 class UnknownName(InvalidInput):
     """A name that is in no list."""
+
+
+class EvaluationFailed(MfbaiError):  # noqa: N818
+    """A trial has no value, for the reason given: it counts as failed, and the study goes on."""
 
 
 class NothingToAsk(MfbaiError):  # noqa: N818

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from mfbai.study.running import Crew
 
 app = typer.Typer(
-    help="Live studies: ask what to evaluate, tell the values, get a verdict.\n\n"
+    help="Live studies: ask, evaluate, tell, until the verdict.\n\n"
     "Example: mfbai study create problem.toml --name designs --delta 0.05",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -24,6 +25,7 @@ NAME = typer.Argument(help="The study's name.", show_default=False)
 TRIAL = typer.Argument(help="The trial's id, as `ask` printed it.", show_default=False)
 STORAGE = typer.Option(help="The database: sqlite:///FILE, or postgresql://USER@HOST/DATABASE.")
 DEFAULT_STORAGE = "sqlite:///mfbai.db"
+SAY_EVERY = 30.0  # seconds between two lines about a run, where there is no terminal
 LOADING = "loading the strategy (compiled the first time) ..."
 
 
@@ -68,8 +70,10 @@ def create(
         print_json({"name": study.name, "storage": study.storage})
         return
     typer.echo(f"Study {study.name!r} is in {study.storage}.")
-    typer.echo(f"Next: mfbai study run {quoted(name)} --command 'PROGRAM {{arm}} {{fidelity}} {{seed}}' --workers 2")
-    typer.echo(f"or, by hand: mfbai study ask {quoted(name)}")
+    where = elsewhere(storage, study)
+    program = "--command 'PROGRAM {arm} {fidelity} {seed}' --workers 2"
+    typer.echo(f"Next: mfbai study run {quoted(name)} {program}{where}")
+    typer.echo(f"or, by hand: mfbai study ask {quoted(name)}{where}")
 
 
 @app.command("list")
@@ -122,7 +126,10 @@ def ask(
         with waiting(LOADING):
             trial = study.ask(lease=lease)
     except (StudyOver, NothingToAsk) as told:
-        typer.echo(str(told), err=True)
+        if as_json:
+            print_json({"id": None, "message": str(told)})
+        else:
+            typer.echo(str(told), err=True)
         raise typer.Exit(1) from None
     if as_json:
         print_json(trial.to_dict())
@@ -131,7 +138,8 @@ def ask(
         f"Trial {trial.id}: evaluate {trial.arm!r} at {trial.fidelity!r} (cost {trial.cost:g}), with seed {trial.seed},"
     )
     typer.echo(f"by {trial.lease_until.astimezone():%Y-%m-%d %H:%M:%S}.")
-    typer.echo(f"Then: mfbai study tell {quoted(name)} {trial.id} VALUE")
+    where = elsewhere(storage, study)
+    typer.echo(f"Then: mfbai study tell {quoted(name)} {trial.id} VALUE{where}")
 
 
 @app.command(context_settings={"ignore_unknown_options": True})
@@ -224,11 +232,14 @@ def run(
     with waiting(LOADING):
         study.warm_up()
     crew = Crew(study, program, workers)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C: leave no program behind
     try:
         watch(study, crew, program.cancel, quiet=as_json)
     except KeyboardInterrupt:
         typer.echo(f"interrupted: study {name!r} is kept; run again to go on", err=True)
         sys.exit(130)
+    finally:
+        signal.signal(signal.SIGTERM, before)
     conclude(study, crew, as_json)
 
 
@@ -301,6 +312,11 @@ def quoted(text: str) -> str:
     return shlex.quote(text)
 
 
+def elsewhere(storage: str, study: Study) -> str:
+    """What to add to a command that we suggest, if the storage is not the usual one; without a password."""
+    return "" if storage == DEFAULT_STORAGE else f" --storage {quoted(study.storage)}"
+
+
 def acknowledge(study: Study, told: dict[str, Any], text: str, as_json: bool) -> None:
     verdict = study.result
     if as_json:
@@ -326,7 +342,7 @@ def watch(study: Study, crew: Crew, cancel: Any, quiet: bool) -> None:
     """Let the crew work, with a live picture if there is a terminal."""
     out = console()
     if quiet or not out.is_terminal:
-        crew.work(cancel=cancel)
+        crew.work(lines(study), cancel)
         return
     from rich.live import Live
 
@@ -334,6 +350,23 @@ def watch(study: Study, crew: Crew, cancel: Any, quiet: bool) -> None:
 
     with Live(console=out, refresh_per_second=8, transient=True) as live:
         crew.work(lambda: live.update(picture(study.status(), under_way(crew))), cancel)
+
+
+def lines(study: Study) -> Any:
+    """Says now and then on standard error how things stand."""
+    import time
+
+    from mfbai.study.running import line
+
+    last = time.monotonic()
+
+    def show() -> None:
+        nonlocal last
+        if time.monotonic() - last > SAY_EVERY:
+            last = time.monotonic()
+            typer.echo(line(study.status()), err=True)
+
+    return show
 
 
 def under_way(crew: Crew) -> Any:

@@ -48,6 +48,8 @@ def progress(status: Status) -> str:
         "after the verdict": status.late,
     }
     told = [f"{count} {what}" for what, count in counts.items() if count or what == "evaluations"]
+    if status.told == 1:
+        told[0] = "1 evaluation"
     return f"cost {spent}; {', '.join(told)}"
 
 

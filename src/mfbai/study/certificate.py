@@ -42,7 +42,11 @@ class Verification:
 
 
 class Differs(Exception):  # noqa: N818
-    """A certificate is not what a replay gives."""
+    """A certificate is not what it should be."""
+
+
+class Recomputed(Differs):
+    """It is not what this version of mfbai does, at least."""
 
 
 def make_certificate(study: Study) -> dict[str, Any]:
@@ -107,7 +111,8 @@ def verify(certificate: str | Path | Mapping[str, Any]) -> Verification:
         _check_frame(document, audit, head)
     except Differs as difference:
         where = f"event {n}" if n < len(events) else "after the last event"
-        return Verification(False, f"{where}: {difference}{_hint(document)}", n, _name(audit))
+        hint = _hint(document) if isinstance(difference, Recomputed) else ""
+        return Verification(False, f"{where}: {difference}{hint}", n, _name(audit))
     return Verification(True, "every event follows from those before it", None, _name(audit), audit.fold.verdict)
 
 
@@ -140,7 +145,7 @@ class Audit:
     def _check_no_verdict_is_due(self) -> None:
         due = self.fold.conclusion()
         if due is not None:
-            raise Differs(f"here the study is {due['state']}, but the journal has no verdict")
+            raise Recomputed(f"here the study is {due['state']}, but the journal has no verdict")
 
     def _ask(self, event: Mapping[str, Any]) -> None:
         if self.fold.verdict is not None:
@@ -150,7 +155,7 @@ class Audit:
         wanted = {"trial": number, "arm": cell[0], "fidelity": cell[1], "seed": self.settings.seed(number)}
         for entry, value in wanted.items():
             if not _same(event.get(entry), value):
-                raise Differs(f"the {entry} handed out is {event.get(entry)!r}, the replay gives {value!r}")
+                raise Recomputed(f"the {entry} handed out is {event.get(entry)!r}, the replay gives {value!r}")
         if not self.fold.affords(cell):
             raise Differs("an evaluation was handed out beyond the budget")
 
@@ -179,10 +184,12 @@ class Audit:
     def _verdict(self, event: Mapping[str, Any]) -> None:
         due = self.fold.conclusion()
         if due is None:
-            raise Differs(f"the journal says {event.get('state')!r}, but here the evaluations do not allow a verdict")
+            raise Recomputed(
+                f"the journal says {event.get('state')!r}, but here the evaluations do not allow a verdict"
+            )
         for entry, value in due.items():
             if not _same(event.get(entry), value):
-                raise Differs(f"the verdict's {entry} is {event.get(entry)!r}, the replay gives {value!r}")
+                raise Recomputed(f"the verdict's {entry} is {event.get(entry)!r}, the replay gives {value!r}")
 
 
 def _read(path: str | Path) -> Any:

@@ -10,19 +10,19 @@ import subprocess
 import threading
 from dataclasses import dataclass, field
 
-from mfbai.errors import Fault, InvalidInput, suggestion
+from mfbai.errors import EvaluationFailed, Fault, InvalidInput, suggestion
 from mfbai.study.records import Trial
-from mfbai.study.running import Cancelled, EvaluationFailed
+from mfbai.study.running import Cancelled
 from mfbai.study.study import Study
 
 PLACES = ("arm", "arm_index", "fidelity", "fidelity_index", "cost", "seed", "id")
-PLACE = re.compile(r"\{(\w+)\}")
+PLACE = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 TAIL = 500  # characters shown of what a program that failed had to say
 
 
 @dataclass
 class Command:
-    """A program, called for each trial with {arm}, {fidelity}, {seed} and so on put in place.
+    """A program, called for each trial with {arm}, {fidelity}, {seed} and so on put in place; {{ and }} are braces.
 
     Without `shell` the text is split into words first, so that nothing in a name can be taken for a command.
     """
@@ -37,9 +37,10 @@ class Command:
     _running: set[subprocess.Popen[str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        unknown = [name for name in PLACE.findall(self.text) if name not in PLACES]
+        unknown = [name for name in PLACE.findall(self.text) if name and name not in PLACES]
         if unknown:
-            raise InvalidInput([Fault("--command", f"has {{{unknown[0]}}}: {suggestion(unknown[0], PLACES)}")])
+            told = f"{suggestion(unknown[0], PLACES)}; write {{{{ and }}}} for braces"
+            raise InvalidInput([Fault("--command", f"has {{{unknown[0]}}}: {told}")])
         try:
             words = shlex.split(self.text)
         except ValueError as error:
@@ -97,6 +98,8 @@ class Command:
     def _arguments(self, trial: Trial) -> str | list[str]:
         def put(text: str, quote: bool) -> str:
             def fill(place: re.Match[str]) -> str:
+                if place[1] is None:
+                    return place[0][0]
                 value = str(getattr(trial, place[1]))
                 return shlex.quote(value) if quote else value
 

@@ -45,12 +45,16 @@ class Verdict:
     arm_index: int | None
     risk: float  # of being wrong: delta by proof if decided by the e-process; else what the e-process proves by now
     delta: float
+    stopping: str  # the rule that decided
     cost: float  # of all results told until then
     told: int
     alarms: tuple[BiasAlarm, ...]  # data that contradict the bias bounds, on which everything rests
 
     def __str__(self) -> str:
-        if self.state == "decided":
+        if self.state == "decided" and self.stopping != DEFAULT:
+            proof = f"the e-process has proven {self.risk:.2g}" if self.risk < 1 else "the e-process has proven nothing"
+            text = f"The best is {self.arm!r} by the rule {self.stopping!r}; {proof}; it cost {digits(self.cost)}."
+        elif self.state == "decided":
             sure = f"the risk is {self.risk:.2g} at most, if the bias bounds hold"
             text = f"The best is {self.arm!r}: {sure}; it cost {digits(self.cost)}."
         elif self.arm is None:
@@ -138,6 +142,7 @@ class Fold:
             arm_index=arm,
             risk=body["risk"],
             delta=self.settings.delta,
+            stopping=self.settings.rule,
             cost=body["cost"],
             told=body["told"],
             alarms=tuple(BiasAlarm(**alarm) for alarm in body["alarms"]),
@@ -191,7 +196,7 @@ class Fold:
         if self.verdict is not None:
             return None
         if self.outcome.levels[0]:
-            proven = self.settings.stopping == DEFAULT and isinstance(self.rule, e_process.State)
+            proven = self.settings.rule == DEFAULT
             answer = int(self.outcome.answer[0])
             risk = self.settings.delta if proven else self.risk(answer).level
             return self._verdict("decided", answer, risk)

@@ -61,10 +61,11 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, which knows no infinities: they are None."""
-        tables = {name: _plain(getattr(self, name)) for name in ("evidence", "counts", "means", "intervals")}
+        tables = {name: _plain(getattr(self, name)) for name in ("evidence", "means", "intervals")}
         return {
             **{name: value for name, value in vars(self).items() if name != "problem"},
             **tables,
+            "counts": self.counts.astype(int).tolist(),
             "arms": list(self.problem.arms),
             "fidelities": list(self.problem.fidelities),
             "direction": self.problem.direction,

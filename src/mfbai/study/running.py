@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mfbai.errors import (
+    EvaluationFailed,
     Fault,
     Faults,
     InvalidInput,
@@ -25,7 +26,7 @@ from mfbai.problem import Instance, Problem
 from mfbai.simulation.setup import check_integers
 from mfbai.study.fold import Verdict
 from mfbai.study.records import Status, Trial
-from mfbai.study.storage import NameTaken
+from mfbai.study.storage import DEFAULT, IN_MEMORY, NameTaken
 from mfbai.study.study import Study, create_study, load_study
 
 LEASE = 60.0  # seconds; renewed while we live, so that a crash is noticed soon
@@ -34,10 +35,6 @@ GIVE_UP = 3  # trials of a cell in a row that may fail
 LOOK = 0.1  # seconds between two looks at whether all is done
 
 T = TypeVar("T")
-
-
-class EvaluationFailed(Exception):  # noqa: N818
-    """A trial has no value, for the reason given: it counts as failed."""
 
 
 class Cancelled(Exception):  # noqa: N818
@@ -51,7 +48,7 @@ def identify(
     *,
     workers: int = 1,
     name: str | None = None,
-    storage: str = "sqlite://",
+    storage: str | None = None,
     strategy: str = "frugal",
     stopping: str = "e-process",
     tolerance: float = 0.0,
@@ -61,8 +58,10 @@ def identify(
 ) -> Verdict:
     """Find the best arm: call `evaluate(arm, fidelity, seed)` until there is a verdict, in so many threads at once.
 
-    With a `name` and a `storage` the study outlives this process: call again, and it goes on where it was. An
-    exception of `evaluate` ends the call; its trial is evaluated again the next time. The rest is as in `create_study`.
+    With a `name` the study is kept in a `storage` (mfbai.db, if none is given), and outlives this process: call again,
+    and it goes on where it was. An exception of `evaluate` ends the call, and its trial is evaluated again the next
+    time; but `EvaluationFailed` counts the trial as failed, and the study goes on, until three of a cell fail in a row.
+    The rest is as in `create_study`.
 
     >>> import random
     >>> from mfbai import Gaussian, Problem, identify
@@ -77,13 +76,17 @@ def identify(
     faults.raise_if_any("call")
     asked: dict[str, Any] = {"strategy": strategy, "stopping": stopping, "tolerance": tolerance, "max_cost": max_cost}
     asked |= {"direction": direction, "options": options}
+    if storage is None:
+        storage = IN_MEMORY if name is None else DEFAULT
     study = _resume(problem, delta, name, storage, asked)
     study.warm_up()
     crew = Crew(study, lambda trial: evaluate(trial.arm, trial.fidelity, trial.seed), workers)
     with _progress(study) as show:
         crew.work(show)
     verdict = study.result
-    assert verdict is not None, "workers end with the study"
+    if verdict is None:
+        trial, reason = crew.failures[-1]
+        raise EvaluationFailed(f"{GIVE_UP} trials of {trial.arm!r} at {trial.fidelity!r} failed in a row: {reason}")
     return verdict
 
 
@@ -98,7 +101,7 @@ def _resume(problem: Any, delta: Any, name: str | None, storage: str, asked: dic
             return create_study(problem, delta, name=name, storage=storage, **asked)
         except NameTaken:  # by another process, this very moment
             found = load_study(name, storage=storage)
-    wanted = create_study(problem, delta, name=name, storage="sqlite://", **asked)
+    wanted = create_study(problem, delta, name=name, storage=IN_MEMORY, **asked)
     differing = wanted.settings.differences(found.settings)
     if differing:
         told = f"exists with another {', '.join(differing)}: choose another name, or give the same"
@@ -115,7 +118,7 @@ class Crew:
         self.workers = workers
         self.lease = lease
         self.stop = threading.Event()  # set: finish, and begin nothing new
-        self.busy: dict[str, tuple[Trial, float]] = {}  # what is being evaluated, and since when
+        self.busy: dict[int, tuple[Trial, float]] = {}  # what each thread evaluates, and since when
         self.failures: list[tuple[Trial, str]] = []  # trials that failed for good
         self._in_a_row: Counter[tuple[int, int]] = Counter()  # of each cell
         self._error: BaseException | None = None
@@ -162,7 +165,7 @@ class Crew:
         except NothingToAsk:
             self.stop.wait(LOOK)
             return True
-        self.busy[trial.id] = trial, time.time()
+        self.busy[threading.get_ident()] = trial, time.time()
         try:
             value = self.study.check_value(self.evaluate(trial))
             self._patiently(lambda: self.study.tell(trial, value))
@@ -177,7 +180,7 @@ class Crew:
             self._patiently(lambda: self.study.release(trial))
             raise
         finally:
-            self.busy.pop(trial.id, None)
+            self.busy.pop(threading.get_ident(), None)
         return True
 
     def _fail(self, trial: Trial, reason: str) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from mfbai.errors import Faults, check_choice, check_delta, real
 from mfbai.information import read_problem
 from mfbai.problem import DIRECTIONS, Problem
+from mfbai.simulation.runs import OWN
 from mfbai.simulation.setup import Parts, assemble
 from mfbai.spec import from_dict, load
 from mfbai.stopping import RULES
@@ -43,6 +44,11 @@ class Settings:
     def parts(self) -> Parts:
         deltas = np.array([self.delta])
         return assemble(self.problem, self.strategy, self.stopping, deltas, self.options, self.tolerance)
+
+    @property
+    def rule(self) -> str:
+        """What decides: the stopping rule, unless the strategy has one of its own."""
+        return OWN if STRATEGIES[self.strategy].own_rule else self.stopping
 
     def seed(self, trial: int) -> int:
         """Of a trial: 31 bits, which any generator of random numbers takes."""

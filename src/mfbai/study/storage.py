@@ -32,6 +32,7 @@ except ImportError:  # Windows: SQLite's own waiting, which is not fair
     fcntl = None  # type: ignore[assignment]
 
 DEFAULT = "sqlite:///mfbai.db"
+IN_MEMORY = "sqlite://"
 SCHEMA = 1  # the version of the tables below
 PATIENCE = 60_000  # milliseconds to wait for a SQLite database that another program has locked
 ADVISORY = 0x6D666261  # PostgreSQL: held while tables are made

@@ -306,7 +306,7 @@ class Study:
             state="running" if verdict is None else verdict.state,
             problem=self.problem,
             strategy=settings.strategy,
-            stopping=settings.stopping,
+            stopping=settings.rule,
             delta=settings.delta,
             max_cost=settings.max_cost,
             leader=None if leader is None else self.problem.arms[leader],
