@@ -108,7 +108,9 @@ def conclude(out: Any, run: Run, seed: int) -> None:
         f"Over {RUNS} runs: {ours.mean_cost:.0f} on average with all fidelities, {top.mean_cost:.0f} with the top "
         f"fidelity only: [bold]{saved:.0%} saved[/bold]. Wrong answers: {ours.error_rate:.1%} and {top.error_rate:.1%}."
     )
-    out.print("Next: mfbai simulate --help, mfbai instances, README.md.")
+    out.print(
+        "Next, on your own evaluations: mfbai study --help, docs/studies.md; or mfbai simulate --help, README.md."
+    )
 
 
 def add_to(app: typer.Typer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from mfbai.certainty import BiasAlarm
 from mfbai.problem import Array, Problem
-from mfbai.study.fold import Verdict
+from mfbai.study.fold import Fold, Verdict
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,41 @@ class Status:
     def __repr__(self) -> str:
         told = f"{self.leader!r} leads, risk {self.risk:.2g}" if self.leader else "no data"
         return f"<Status of {self.name!r}: {self.state}, {told}, cost {self.cost:g}, {self.told} told>"
+
+
+def describe_study(fold: Fold) -> Status:
+    """The status of a study whose journal amounts to `fold`."""
+    settings, verdict, problem = fold.settings, fold.verdict, fold.settings.problem
+    found = fold.risk(None if verdict is None else verdict.arm_index)
+    seen = bool(fold.stats.count.any())
+    leader = found.leader if seen else None
+    counts = fold.stats.count.copy()
+    return Status(
+        name=settings.name,
+        state="running" if verdict is None else verdict.state,
+        problem=problem,
+        strategy=settings.strategy,
+        stopping=settings.rule,
+        delta=settings.delta,
+        max_cost=settings.max_cost,
+        leader=None if leader is None else problem.arms[leader],
+        leader_index=leader,
+        risk=found.level if verdict is None else verdict.risk,
+        evidence=found.log_evidence if seen else np.zeros(problem.n_arms),
+        needed=math.log((problem.n_arms - 1) / settings.delta),
+        cost=fold.cost,
+        told=fold.told,
+        waiting=sum(value is not None for value in fold.waiting.values()),
+        pending=len(fold.open),
+        failed=fold.failed,
+        imported=fold.imported,
+        late=fold.late,
+        counts=counts,
+        means=np.where(counts > 0, problem.sign * fold.stats.mean, np.nan),
+        intervals=fold.intervals(),
+        alarms=tuple(fold.alarms()),
+        result=verdict,
+    )
 
 
 def describe(alarm: BiasAlarm, problem: Problem) -> dict[str, Any]:

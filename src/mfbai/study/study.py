@@ -25,7 +25,7 @@ from mfbai.simulation.setup import check_integers
 from mfbai.study import storage as storages
 from mfbai.study.fold import Cell, Fold, Verdict, snapshot_format
 from mfbai.study.journal import NOTHING, Event, canonical, seal
-from mfbai.study.records import Status, Trial
+from mfbai.study.records import Status, Trial, describe_study
 from mfbai.study.settings import Settings, check_settings, read_settings
 from mfbai.study.storage import Storage, Turn
 
@@ -274,7 +274,7 @@ class Study:
         """Where the study stands."""
         with self._mutex:
             self._look()
-            return self._describe(self._fold)
+            return describe_study(self._fold)
 
     def journal(self, first: int = 0) -> Iterator[Event]:
         """The events from a number on, in the order they happened."""
@@ -294,39 +294,6 @@ class Study:
         if path is not None:
             write_certificate(made, Path(path))
         return made
-
-    def _describe(self, fold: Fold) -> Status:
-        settings, verdict = self.settings, fold.verdict
-        found = fold.risk(None if verdict is None else verdict.arm_index)
-        seen = bool(fold.stats.count.any())
-        leader = found.leader if seen else None
-        counts = fold.stats.count.copy()
-        return Status(
-            name=self.name,
-            state="running" if verdict is None else verdict.state,
-            problem=self.problem,
-            strategy=settings.strategy,
-            stopping=settings.rule,
-            delta=settings.delta,
-            max_cost=settings.max_cost,
-            leader=None if leader is None else self.problem.arms[leader],
-            leader_index=leader,
-            risk=found.level if verdict is None else verdict.risk,
-            evidence=found.log_evidence if seen else np.zeros(self.problem.n_arms),
-            needed=math.log((self.problem.n_arms - 1) / settings.delta),
-            cost=fold.cost,
-            told=fold.told,
-            waiting=sum(value is not None for value in fold.waiting.values()),
-            pending=len(fold.open),
-            failed=fold.failed,
-            imported=fold.imported,
-            late=fold.late,
-            counts=counts,
-            means=np.where(counts > 0, self.problem.sign * fold.stats.mean, np.nan),
-            intervals=fold.intervals(),
-            alarms=tuple(fold.alarms()),
-            result=verdict,
-        )
 
     # --- the journal
 
