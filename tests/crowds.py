@@ -127,6 +127,9 @@ def work_on(log, number, name, url, instance, patient=False):
             trials = call(study.ask_many, rng.choice([1, 1, 1, 4]), lease=LEASE)
         except mfbai.StudyOver:
             return
+        except mfbai.NothingToAsk:
+            time.sleep(0.01)  # many results wait for one of a worker that was killed
+            continue
         for trial in trials:
             value = sample(instance, trial, rng)
             try:
@@ -168,10 +171,7 @@ def tell_in_turns(log, number, name, url, instance, counts, n, at_once):
         for trial in study.ask_many(at_once):
             value = sample(instance, trial, rng)
             before = time.perf_counter()
-            try:
-                study.tell(trial, value)
-            except mfbai.TrialClosed:
-                continue  # handed out again, as it held up many others
+            study.tell(trial, value)
             after = time.perf_counter()
             counts[number, 1] += 1
             log(f"tell {trial.id} {value!r} {after - before}")

@@ -21,7 +21,7 @@ from mfbai.study import command, running, storage
 from mfbai.study.command import Command
 from mfbai.study.running import Crew
 
-COMMANDS = ["create", "list", "ask", "tell", "fail", "status", "run", "export", "verify"]
+COMMANDS = ["create", "list", "ask", "tell", "fail", "release", "status", "run", "export", "verify"]
 SPEC = """
 [problem]
 arms = ["plain", "wide & [bold]deep[/bold]; echo no"]
@@ -129,6 +129,13 @@ def test_ask_says_what_to_do_next(succeed, study):
     out = succeed("study", "ask", "designs")
     assert f"Trial 1-{study.settings.key}: evaluate 'plain' at 'coarse $HOME' (cost 0.05)" in out
     assert f"Then: mfbai study tell designs 1-{study.settings.key} VALUE" in out
+
+
+def test_a_trial_can_be_given_up(succeed, study):
+    first = as_json(succeed, "ask", "designs")
+    assert as_json(succeed, "ask", "designs")["id"] != first["id"]
+    assert "released" in succeed("study", "release", "designs", first["id"])
+    assert as_json(succeed, "ask", "designs")["id"] == first["id"]
 
 
 def test_a_failed_trial_is_reported(succeed, study):
@@ -320,9 +327,7 @@ def test_the_leases_of_workers_that_live_are_renewed(study):
 
     def evaluate(trial):
         seen.append(trial.id)
-        time.sleep(
-            0.8 if len(seen) == 1 else 0.15
-        )  # fewer than 8 others in the meantime, or it would be handed out again
+        time.sleep(0.8 if len(seen) == 1 else 0.0)
         return 0.9 if trial.arm_index else 0.5
 
     Crew(study, evaluate, workers=2, lease=0.3).work()

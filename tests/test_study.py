@@ -270,6 +270,27 @@ def test_trials_of_another_study_are_refused(study):
     assert (study.status().told, other.status().told) == (1, 0)
 
 
+def test_no_more_is_paid_for_while_many_results_wait_for_one(study):
+    """The first worker is gone. The others stop when what they find does not count, and go on when it is given up."""
+    study.ask(lease=600)
+
+    def go_on():
+        for _ in range(1000):
+            study.tell(study.ask(), 0.5)
+
+    with pytest.raises(NothingToAsk, match=r"20 results wait for trial '1-\w{8}', which was asked for before them"):
+        go_on()
+    assert study.status().told < 100
+    assert study.status().waiting == 20
+    study.release(f"1-{study.settings.key}")
+    assert study.ask().id.startswith("1-")
+
+
+def test_a_batch_that_is_too_large_is_refused(study):
+    with pytest.raises(InvalidInput, match="n is 1001: ask for 1000 at once, at most"):
+        study.ask_many(1001)
+
+
 def test_results_are_told_in_any_order(study):
     rng = np.random.default_rng(0)
     trials = study.ask_many(40)
@@ -749,7 +770,11 @@ def work_until_the_end(study, k, answers):
     rng = np.random.default_rng(k)
     try:
         while True:
-            trial = study.ask()
+            try:
+                trial = study.ask()
+            except NothingToAsk:  # one of us was held up
+                time.sleep(0.01)
+                continue
             study.tell(trial, value_of(trial, rng))
     except StudyOver:
         answers.put(study.result.arm)

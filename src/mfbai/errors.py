@@ -5,7 +5,7 @@
     ├── InvalidInput        also a ValueError; `.faults` lists what is wrong, field by field
     │   ├── TrialClosed     a trial that was told another value already, or has failed
     │   └── UnknownName     a name that is in no list, with the nearest one suggested
-    ├── NothingToAsk        all that the budget of a study allows is under way: wait for results
+    ├── NothingToAsk        a study has nothing to hand out before results are back
     ├── StorageError        a database that cannot be reached, or is not what it should be
     └── StudyOver           a study that has its verdict has nothing more to ask
 
@@ -80,7 +80,7 @@ class EvaluationFailed(MfbaiError):  # noqa: N818
 
 
 class NothingToAsk(MfbaiError):  # noqa: N818
-    """All that the budget of a study allows is under way: wait for its results, then ask again."""
+    """A study has nothing to hand out before results are back: wait for them, then ask again."""
 
 
 class StorageError(MfbaiError):

@@ -179,6 +179,24 @@ def fail(
 
 
 @app.command()
+def release(
+    name: Annotated[str, NAME],
+    trial: Annotated[str, TRIAL],
+    storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Give a trial up: whoever asks next has it.
+
+    For a worker that is gone, where its lease is long and others wait for its result.
+
+    Example: mfbai study release designs 1-3f9a02c4
+    """
+    study = load(name, storage)
+    study.release(trial)
+    acknowledge(study, {"trial": trial, "released": True}, f"Trial {trial}: released.", as_json)
+
+
+@app.command()
 def status(
     name: Annotated[str, NAME],
     storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,

@@ -183,12 +183,12 @@ class Fold:
         committed = self.cost + sum(float(costs[other]) for other in self.open.values())
         return bool(committed + costs[cell] <= self.settings.max_cost * SLACK)
 
-    def behind(self) -> dict[int, int]:
-        """The trials under way that others of their cell wait for, and how many of these are back."""
-        if not self.waiting:
-            return {}
-        heads = {queue[0]: queue for queue in self.queue.values() if queue and queue[0] in self.open}
-        return {head: sum(trial in self.waiting for trial in queue) for head, queue in heads.items()}
+    def line(self, cell: Cell) -> tuple[int | None, int]:
+        """The trial of a cell that others wait for, if there is one, and how many results do."""
+        queue = self.queue.get(cell)
+        if not queue or not self.waiting:
+            return None, 0
+        return queue[0], sum(trial in self.waiting for trial in queue)
 
     def conclusion(self) -> dict[str, Any] | None:
         """The verdict that is due now, as the body of an event; None if there is none, or it was given."""

@@ -1,7 +1,7 @@
 """Where journals are kept: SQLite for one machine, PostgreSQL for many.
 
-The events are the truth and are only ever added. Leases say until when a trial is in the hands of a worker, and
-snapshots save replaying; both could be lost without harm.
+The events are the truth and are only ever added. Leases say until when a trial is in the hands of a worker. Snapshots
+save replaying, and could be lost without harm.
 
 Whoever writes to a study holds it alone for that moment (`turn`), and reads beforehand what others have written. An
 event is on disk when the turn ends: SQLite syncs its log, PostgreSQL does by default.
@@ -27,12 +27,10 @@ from mfbai.errors import Fault, InvalidInput, StorageError, UnknownName, unknown
 from mfbai.study.journal import Event
 from mfbai.study.tables import (
     APPEND,
-    BEHIND,
     CLOCK,
     END_LEASE,
     EXPIRED,
     FIND,
-    HAND_OUT,
     LEASE,
     READ_EVENTS,
     READ_TRIAL,
@@ -94,16 +92,9 @@ class Turn:
         where = {"id": self._study, "now": now, "most": most}
         return list(self._connection.execute(EXPIRED, where).scalars())
 
-    def behind(self, trial: int) -> int:
-        """How many results waited for a trial when it was last handed out."""
-        return self._connection.execute(BEHIND, {"id": self._study, "number": trial}).scalar() or 0
-
     def lease(self, trial: int, until: float) -> None:
         """For a trial that has none yet."""
-        self._connection.execute(LEASE, {"study": self._study, "trial": trial, "until": until, "behind": 0})
-
-    def lease_again(self, trial: int, until: float, behind: int) -> None:
-        self._connection.execute(HAND_OUT, {"id": self._study, "number": trial, "end": until, "held": behind})
+        self._connection.execute(LEASE, {"study": self._study, "trial": trial, "until": until})
 
     def renew(self, trial: int, until: float) -> None:
         self._connection.execute(RENEW, {"id": self._study, "number": trial, "end": until})

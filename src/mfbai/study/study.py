@@ -30,8 +30,9 @@ from mfbai.study.settings import Settings, check_settings, read_settings
 from mfbai.study.storage import Storage, Turn
 
 LEASE = 3600.0  # seconds that a trial is in one worker's hands, unless it says otherwise
-HELD_UP = 8  # results of a cell, at least, that wait for a trial that is handed out again before its lease is over
+HELD_UP = 20  # results of a cell that may wait for a trial, at least, before no more are asked for
 SNAPSHOT_EVERY = 10_000  # events
+MOST_AT_ONCE = 1000  # trials: others wait while they are handed out
 LONGEST_REASON = 2000  # characters kept of why a trial failed
 
 
@@ -126,16 +127,18 @@ class Study:
     def ask(self, *, lease: float = LEASE) -> Trial:
         """The next evaluation to make, for a worker that will take no more than `lease` seconds.
 
-        If a worker let its lease run out, or holds up many results of the same cell, its trial is handed out again,
-        with the same seed: the first value that comes back counts. Raises `StudyOver` if
-        there is a verdict, and `NothingToAsk` if the budget is spent but for what is under way.
+        If a worker let its lease run out, its trial is handed out again, with the same seed: the first value that comes
+        back counts. Raises `StudyOver` if there is a verdict, and `NothingToAsk` if results must come back first: the
+        budget is spent but for what is under way, or many results of the cell wait for one that was asked for earlier.
         """
         return self.ask_many(1, lease=lease)[0]
 
     def ask_many(self, n: int, *, lease: float = LEASE) -> list[Trial]:
-        """Up to n evaluations to make at once: fewer if the budget allows no more."""
+        """Up to n evaluations to make at once: fewer if no more can be handed out before results are back."""
         faults = Faults()
         check_integers(faults, {"n": n})
+        if not faults and n > MOST_AT_ONCE:
+            faults.add("n", f"is {n}: ask for {MOST_AT_ONCE} at once, at most")
         _check_lease(faults, lease)
         faults.raise_if_any("call")
         with self._turn() as turn:
@@ -144,21 +147,17 @@ class Study:
         if self._fold.verdict is not None:
             raise StudyOver(f"study {self.name!r} is over: {self._fold.verdict}")
         if not trials:
-            raise NothingToAsk(
-                f"study {self.name!r} has nothing to hand out now: {len(self._fold.open)} evaluations are under way "
-                "and the budget allows no more; tell their results, and ask again"
-            )
+            why = self._obstacle(self._fold.next_cell())
+            raise NothingToAsk(f"study {self.name!r} has nothing to hand out now: {why}, and ask again")
         return trials
 
     def _hand_out(self, turn: Turn, n: int, lease: float) -> list[Trial]:
         fold = self._fold
         now = turn.now()
-        behind = fold.behind()
         numbers = turn.expired(now, n)
-        numbers += [trial for trial in self._stragglers(turn, behind) if trial not in numbers][: n - len(numbers)]
         for number in numbers:
-            turn.lease_again(number, now + lease, behind.get(number, 0))
-        while len(numbers) < n and fold.affords(cell := fold.next_cell()):
+            turn.renew(number, now + lease)
+        while len(numbers) < n and self._obstacle(cell := fold.next_cell()) is None:
             number = fold.asked + 1
             arm, fidelity = cell
             seed = self.settings.seed(number)
@@ -167,14 +166,20 @@ class Study:
             numbers.append(number)
         return [self._trial(number, fold.open[number], now + lease) for number in numbers]
 
-    def _stragglers(self, turn: Turn, behind: dict[int, int]) -> list[int]:
-        """Trials that hold up so many results of their cell that it is cheaper to evaluate them a second time.
+    def _obstacle(self, cell: Cell) -> str | None:
+        """Why an evaluation of a cell is not handed out now; None if it is.
 
-        More than twice as many as are under way, so that those who are merely slower keep theirs; then twice as many as
-        the last time.
+        While many results of the cell wait for a trial that does not come back, more of them would be paid for and not
+        counted. Many is as many as count already, and twice as many as are under way: some are merely slower.
         """
-        enough = max(HELD_UP, 2 * len(self._fold.open))
-        return [trial for trial, count in behind.items() if count >= max(enough, 2 * turn.behind(trial))]
+        fold = self._fold
+        if not fold.affords(cell):
+            return f"{len(fold.open)} evaluations are under way and the budget allows no more; tell their results"
+        first, waiting = fold.line(cell)
+        if first is not None and waiting >= max(HELD_UP, 2 * len(fold.open), fold.stats.count[cell]):
+            late = f"{waiting} results wait for trial '{first}-{self.settings.key}', which was asked for before them"
+            return f"{late}: tell it, or release it if its worker is gone"
+        return None
 
     def _trial(self, number: int, cell: Cell, until: float) -> Trial:
         problem, (arm, fidelity) = self.problem, cell

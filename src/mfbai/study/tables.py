@@ -29,7 +29,6 @@ leases = sa.Table(
     sa.Column("study", sa.Integer, primary_key=True),
     sa.Column("trial", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("until", sa.Double, nullable=False),
-    sa.Column("behind", sa.Integer, nullable=False),  # results that waited for it when it was last handed out
     sqlite_with_rowid=False,
 )
 snapshots = sa.Table(
@@ -64,10 +63,6 @@ RENEW = (
     .where(leases.c.study == sa.bindparam("id"), leases.c.trial == sa.bindparam("number"))
     .values(until=sa.bindparam("end"))
 )
-BEHIND = sa.select(leases.c.behind).where(
-    leases.c.study == sa.bindparam("id"), leases.c.trial == sa.bindparam("number")
-)
-HAND_OUT = RENEW.values(behind=sa.bindparam("held"))
 APPEND = sa.insert(events)
 LEASE = sa.insert(leases)
 FIND = sa.select(studies.c.id).where(studies.c.name == sa.bindparam("wanted"))
