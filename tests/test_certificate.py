@@ -9,6 +9,7 @@ import pytest
 
 import mfbai
 from mfbai import Bernoulli, Gaussian, InvalidInput, Problem, create_study, load_study, verify
+from mfbai.study.certificate import write_certificate
 from mfbai.study.journal import NOTHING, canonical, seal
 
 PROBLEM = Problem(["a", "b", "c"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.04))
@@ -458,3 +459,82 @@ def test_an_altered_row_of_the_database_is_found_in_the_certificate(tmp_path):
         connection.execute("UPDATE mfbai_events SET body = ? WHERE n = ?", (body.replace(repr(value), "0.5"), n))
     connection.close()
     assert rejected_at(load_study("s", storage=f"sqlite:///{tmp_path / 's.db'}").export(), n, "hash")
+
+
+# --- what a forger may write
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "told"),
+    [
+        ("verdict", {"risk": 10**400}, "the verdict's risk"),
+        ("verdict", {"cost": 10**400}, "the verdict's cost"),
+        ("verdict", {"risk_proven": 1e-9}, "its entry 'risk_proven'"),
+        ("add", {"arm": True}, "cannot be added"),
+        ("add", {"fidelity": False}, "cannot be added"),
+        ("tell", {"note": "by me"}, "its entry 'note'"),
+        ("tell", {"at": "yesterday"}, "its time is 'yesterday'"),
+        ("tell", {"at": -5}, "its time is -5"),
+        ("tell", {"trial": True}, "is not under way"),
+        ("fail", {"reason": ["a", "list"]}, "its reason is no text"),
+        ("create", {"tolerance": 10**400}, "tolerance is 1000"),
+        ("create", {"direction": "minimise"}, "its entry 'direction'"),
+        ("create", {"delta": [0.05]}, "a study has one risk"),
+    ],
+)
+def test_what_no_study_would_write_is_rejected_though_the_hashes_fit(certificate, kind, change, told):
+    next(event for event in certificate["journal"] if event["kind"] == kind).update(change)
+    found = verify(resealed(certificate))
+    assert not found
+    assert told in found.reason
+
+
+@pytest.mark.parametrize("arms", [50_000_000, 10**400, {"a": 1, "b": 2, "c": 3}])
+def test_a_problem_that_is_not_written_as_problems_are_is_rejected(certificate, arms):
+    certificate["journal"][0]["problem"]["problem"]["arms"] = arms
+    assert not verify(resealed(certificate))
+
+
+def test_every_entry_of_every_event_may_be_anything_and_verify_says_no(certificate):
+    """Without a crash, whatever it is."""
+    odd = [None, True, -1, 10**400, 1e308, "x", "\ud800", [], [[]], {}, {"a": 1}]
+    journal = certificate["journal"]
+    seen = {event["kind"]: n for n, event in enumerate(journal)}
+    for n in seen.values():
+        for entry in set(journal[n]) - {"hash", "n", "name"}:  # of the study: nobody else knows
+            for value in odd:
+                forged = copy.deepcopy(journal)
+                if forged[n][entry] == value and type(forged[n][entry]) is type(value):
+                    continue
+                forged[n][entry] = value
+                if entry == "reason" and isinstance(value, str):
+                    continue  # nobody else knows why a trial failed
+                if entry in ("at", "mfbai") and value in ("x", "\ud800", True, 1e308):
+                    continue
+                assert not verify(resealed(certificate, forged)), (n, entry, value)
+
+
+def test_a_certificate_with_anything_beside_is_rejected(certificate):
+    assert not verify({**certificate, "certified_best": "b"})
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda text: text.replace("{", '{"verdict": {"arm": 0}, ', 1), "a key twice"),
+        (lambda text: text[:-5], "is not JSON"),
+        (lambda text: "[" * 100_000, "no certificate"),
+    ],
+)
+def test_a_file_that_readers_could_take_in_different_ways_is_rejected(certificate, tmp_path, change, told):
+    path = tmp_path / "certificate.json"
+    write_certificate(certificate, path)
+    path.write_text("\ufeff" + path.read_text(), encoding="utf-8")
+    assert verify(path)
+    path.write_text(change(path.read_text(encoding="utf-8-sig")))
+    assert told in verify(path).reason
+
+
+def test_a_folder_is_no_file_to_write_to(certificate, tmp_path):
+    with pytest.raises(InvalidInput, match="it is a folder"):
+        write_certificate(certificate, tmp_path)

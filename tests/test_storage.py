@@ -439,3 +439,31 @@ def test_two_processes_that_identify_the_same_at_once_share_the_study(storage_ur
     found = start(lambda k: identify(evaluate, PROBLEM, 0.05, name="s", storage=storage_url).arm, 2)
     assert found == ["wide", "wide"]
     assert list_studies(storage=storage_url) == ["s"]
+
+
+# --- a file that goes away
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_nothing_is_told_to_a_file_that_was_removed_or_replaced(tmp_path, again):
+    """It could still be written to, as long as it is open: what is acknowledged would be gone."""
+    url = f"sqlite:///{tmp_path / 's.db'}"
+    study = create_study(PROBLEM, 0.05, name="s", storage=url)
+    trial = study.ask()
+    for path in tmp_path.glob("s.db*"):
+        path.unlink()
+    if again:
+        create_study(PROBLEM, 0.05, name="s", storage=url)
+    for call in (lambda: study.tell(trial, 0.5), study.ask, study.status):
+        with pytest.raises(StorageError, match="was removed or replaced"):
+            call()
+
+
+def test_a_relative_path_stays_the_same_if_the_working_folder_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = create_study(PROBLEM, 0.05, name="s", storage="sqlite:///s.db")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    study.fail(study.ask())
+    assert study.status().failed == 1
+    assert list((tmp_path / "elsewhere").iterdir()) == []

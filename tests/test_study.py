@@ -530,18 +530,6 @@ def test_a_budget_of_exactly_so_many_evaluations_allows_them_all():
         assert [trial.cost for trial in trials] == [0.1] * times
 
 
-def test_a_budget_that_buys_nothing_of_what_is_wanted_is_undecided_at_once(storage_url):
-    problem = Problem(2, [[5.0, 9.0], [0.1, 9.0]], [0.1, 0.0], Gaussian(0.04))
-    study = create_study(problem, 0.05, name="s", storage=storage_url, max_cost=0.1, strategy="frugal")
-    while study.result is None:
-        study.tell(study.ask(), 0.5)
-    assert study.result.state == "undecided"
-    assert study.result.cost <= 0.1
-    if study.result.told == 0:
-        assert (study.result.arm, study.result.arm_index, study.result.risk) == (None, None, 1.0)
-    assert again(study).result == study.result
-
-
 def test_the_first_answer_that_is_proven_before_the_budget_ends_is_taken(storage_url):
     without = finish(create_study(PROBLEM, 0.05, name="without", storage=storage_url))
     exact = finish(create_study(PROBLEM, 0.05, name="s", storage=storage_url, max_cost=without.cost))
@@ -862,3 +850,31 @@ def test_a_study_that_is_not_there_any_more_is_told_not_guessed(own_server):
     study.tell(second, 0.75)
     assert load_study("s", storage=url).status().told == 2
     assert verify(study.export())
+
+
+# --- settings that could not work
+
+
+def test_a_budget_below_the_first_evaluation_is_refused():
+    with pytest.raises(InvalidInput, match="the first evaluation that track-and-stop asks for costs 1"):
+        create_study(PROBLEM, 0.05, storage="sqlite://", max_cost=0.5, strategy="track-and-stop")
+
+
+def test_strategies_that_need_to_know_more_say_what():
+    with pytest.raises(InvalidInput, match="give the options mu1 and mu2"):
+        create_study(PROBLEM, 0.05, storage="sqlite://", strategy="lucb-explore-a")
+    with pytest.raises(InvalidInput, match="for simulations only"):
+        create_study(PROBLEM, 0.05, storage="sqlite://", strategy="oracle")
+
+
+@pytest.mark.parametrize("value", [1e100, -1e308, 10**400])
+def test_values_that_nobody_could_compute_with_are_refused(value):
+    study = create_study(PROBLEM, 0.05, storage="sqlite://")
+    with pytest.raises(InvalidInput, match="value is"):
+        study.add("plain", 0, [0.5, value])
+    assert study.status().imported == 0
+
+
+def test_a_name_that_no_command_could_name_is_refused():
+    with pytest.raises(InvalidInput, match="does not begin with '-'"):
+        create_study(PROBLEM, 0.05, name="-x", storage="sqlite://")

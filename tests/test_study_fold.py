@@ -20,7 +20,8 @@ from mfbai.strategies import STRATEGIES, ask
 from mfbai.study.fold import Fold
 from mfbai.study.study import Study
 
-LIVE = [name for name, strategy in STRATEGIES.items() if "instance" not in strategy.needs]
+LIVE = [name for name in STRATEGIES if name != "oracle"]  # which knows the truth
+OPTIONS = {"lucb-explore-a": {"mu1": 1.0, "mu2": 0.9}, "lucb-explore-b": {"mu1": 1.0, "mu2": 0.9}}
 SMALL = Problem(["a", "b", "c"], costs=[0.1, 0.3, 1.0], biases=[0.2, 0.1, 0.0], family=Gaussian(0.04))
 TRUTH = [[0.4, 0.45, 0.5], [0.6, 0.65, 0.6], [0.3, 0.2, 0.2]]
 
@@ -58,7 +59,7 @@ def same_fold(one, other):
 def plain_loop(strategy, stopping, delta, steps, seed=3):
     """A simulated run, one evaluation at a time: cells, values, and the outcome after each."""
     instance = check_instance("paper-4x5")
-    parts = assemble(instance.problem, strategy, stopping, np.array([delta]), {})
+    parts = assemble(instance.problem, strategy, stopping, np.array([delta]), OPTIONS.get(strategy, {}))
     state = parts.make_state()
     records = (make_stats(instance.shape), state, parts.make_rule(state), loop.make_outcome(1))
     truth = instance.problem.sign * instance.means
@@ -78,7 +79,14 @@ def plain_loop(strategy, stopping, delta, steps, seed=3):
 def test_a_study_asks_and_answers_as_the_simulator_does_step_for_step(strategy, stopping):
     delta, steps = 0.4, 400
     instance, (stats, state, rule, outcome), told = plain_loop(strategy, stopping, delta, steps)
-    study = create_study(instance.problem, delta, storage="sqlite://", strategy=strategy, stopping=stopping)
+    study = create_study(
+        instance.problem,
+        delta,
+        storage="sqlite://",
+        strategy=strategy,
+        stopping=stopping,
+        options=OPTIONS.get(strategy),
+    )
     for arm, fidelity, x in told:
         assert study.result is None
         trial = study.ask()

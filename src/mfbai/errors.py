@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 # A table of 10,000 wrong costs is one mistake: show some of its cells and count the others.
 SHOWN_CELLS = 10
+MOST_NAMES = 1_000_000  # arms: more is a mistake, and would fill the memory
 
 
 class Fault(NamedTuple):
@@ -211,6 +212,9 @@ def check_names(faults: Faults, field: str, given: Any, *, count: int, least: in
     With a fault, stand-in names are returned, so that the tables can still be checked.
     """
     given = count if given is None else given
+    if isinstance(given, int | np.integer) and given > MOST_NAMES:
+        faults.add(field, f"is {_shortened(given)}: there can be {MOST_NAMES:,} at most")
+        return _numbered(field, max(count, least))
     if isinstance(given, int | np.integer) and not isinstance(given, bool):
         names = _numbered(field, int(given))
     elif isinstance(given, Iterable) and not isinstance(given, str):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mfbai.errors import SHOWN_CELLS, Cells, Fault, Faults, InvalidInput, check_choice, check_names, shape_of
+from mfbai.errors import SHOWN_CELLS, Cells, Fault, Faults, InvalidInput, check_choice, check_names, real, shape_of
 from mfbai.families import Family, Law
 
 Array = NDArray[np.float64]
@@ -108,15 +108,15 @@ class Problem:
     def model(self, tolerance: float = 0.0) -> Model:
         """The arrays for the kernels, reflected if the problem minimises. They are copies: kernels compile a
         second time for read-only arrays."""
-        number = isinstance(tolerance, int | float | np.number) and not isinstance(tolerance, bool)
-        if not number or not 0 <= tolerance < np.inf:
-            raise InvalidInput([Fault("tolerance", f"is {tolerance!r}: it must be 0 or more, and finite")])
+        gap = real(tolerance)
+        if gap is None or not 0 <= gap < np.inf:
+            raise InvalidInput([Fault("tolerance", f"is {tolerance!r:.60}: it must be 0 or more, and finite")])
         low, high, mean_range = self.bias_low, self.bias_high, self.family.mean_range
         if self.sign < 0:
             low, high, mean_range = 0.0 - high, 0.0 - low, (0.0 - mean_range[1], 0.0 - mean_range[0])  # no -0.0
         law = self.family.law(self.shape, self.sign)
         top = _top_interval(low, high, mean_range)
-        return Model(self.costs.copy(), low.copy(), high.copy(), *top, float(tolerance), law)
+        return Model(self.costs.copy(), low.copy(), high.copy(), *top, gap, law)
 
     def with_variance(self, variance: ArrayLike) -> Problem:
         """The same problem with another known variance (or proxy)."""

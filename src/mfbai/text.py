@@ -3,6 +3,17 @@
 from math import floor, log10
 
 
+def read_number(text: str) -> float:
+    """As a program prints it: 1_000 and other scripts' digits, which Python reads, are typing errors rather.
+
+    >>> read_number(" -2.5e3 ")
+    -2500.0
+    """
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return float(text)
+
+
 def digits(value: float, count: int = 3) -> str:
     """So many significant ones, without exponents where that can be read.
 

@@ -154,10 +154,10 @@ def tell(
 
     Example: mfbai study tell designs 1-3f9a02c4 0.83
     """
-    study = load(name, storage)
+    study, x = load(name, storage), number(value)
     with waiting(LOADING):
-        study.tell(trial, number(value))
-    acknowledge(study, {"trial": trial, "value": float(value)}, f"Trial {trial}: {value}.", as_json)
+        study.tell(trial, x)
+    acknowledge(study, {"trial": trial, "value": x}, f"Trial {trial}: {value}.", as_json)
 
 
 @app.command()
@@ -317,9 +317,10 @@ def load(name: str, storage: str) -> Study:
 
 def number(text: str) -> float:
     from mfbai.errors import Fault, InvalidInput
+    from mfbai.text import read_number
 
     try:
-        return float(text)
+        return read_number(text)
     except ValueError:
         raise InvalidInput([Fault("VALUE", f"is {text!r}: give a number")]) from None
 

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mfbai.errors import Faults
+from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.kernels.jit import kernel
+from mfbai.problem import Instance
 from mfbai.strategies.pieces import tail_variance
 from mfbai.strategies.shape import Strategy, ask, tell
 
@@ -84,8 +85,14 @@ def init(model, delta, variant, first, name, mu1, mu2):
 
 def two_best(instance, mu1, mu2) -> tuple[float, float]:
     """Both as the kernels see them: reflected if the problem minimises. The true ones where None is given."""
-    sign = instance.problem.sign
-    second, best = np.sort(sign * instance.means[:, -1])[-2:]
+    if isinstance(instance, Instance):
+        sign, means = instance.problem.sign, instance.means[:, -1]
+    elif mu1 is None or mu2 is None:
+        told = "needs the means of the two best arms, which a live study does not know: give the options mu1 and mu2"
+        raise InvalidInput([Fault("strategy", told)])
+    else:
+        sign, means = instance.sign, np.zeros(2)  # not used
+    second, best = np.sort(sign * means)[-2:]
     mu1, mu2 = float(sign * best if mu1 is None else mu1), float(sign * second if mu2 is None else mu2)
     faults = Faults()
     for name, value in (("mu1", mu1), ("mu2", mu2)):

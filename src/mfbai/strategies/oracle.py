@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mfbai.errors import Fault, InvalidInput
 from mfbai.kernels.jit import kernel
+from mfbai.problem import Instance
 from mfbai.strategies.shape import Strategy, ask, tell
 
 UNUSED = 1e-9  # a share of the cost that is rounding
@@ -24,6 +26,9 @@ class State(NamedTuple):
 def init(model, instance):
     from mfbai.complexity import oracle  # scipy, which other strategies do without
 
+    if not isinstance(instance, Instance):
+        told = "is 'oracle', which needs to know the true means: it is for simulations only"
+        raise InvalidInput([Fault("strategy", told)])
     weights = oracle(instance).weights
     share = np.where(weights > UNUSED, weights, 0.0) / model.cost
     return State(share / share.sum())

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mfbai.errors import Fault, InvalidInput
 from mfbai.kernels.jit import generic
 from mfbai.problem import Instance, Problem
 
@@ -35,16 +34,14 @@ class Strategy:
     options: Mapping[str, Any] = field(default_factory=dict)  # name -> default, passed to init
     top_only: bool = False  # whether it evaluates at the top fidelity alone
     own_rule: bool = False  # whether `tell` also decides when to stop, and puts the arm into `state.answer` (1,)
-    needs: tuple[str, ...] = ()  # what else init takes: "delta", if sampling depends on it; "instance", the truth
+    # What else init takes: "delta", if sampling depends on it; "instance", the truth, or in a live study the problem.
+    needs: tuple[str, ...] = ()
 
     def make(
         self, what: Problem | Instance, delta: float, options: Mapping[str, Any] | None = None, tolerance: float = 0.0
     ) -> Any:
         """The first state of a run; options that are not given have their defaults."""
         problem = what.problem if isinstance(what, Instance) else what
-        if "instance" in self.needs and not isinstance(what, Instance):
-            told = f"is {self.name!r}, which needs to know the true means: it is for simulations only"
-            raise InvalidInput([Fault("strategy", told)])
         about = {"delta": delta, "instance": what}
         settings = {name: (options or {}).get(name, default) for name, default in self.options.items()}
         return self.init(problem.model(tolerance), **{name: about[name] for name in self.needs}, **settings)

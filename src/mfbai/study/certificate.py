@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ import numba
 import numpy as np
 
 import mfbai
-from mfbai.errors import Fault, InvalidInput
+from mfbai.errors import Fault, InvalidInput, real
 from mfbai.files import replacing
 from mfbai.study.fold import Fold, Verdict
 from mfbai.study.journal import NOTHING, canonical, seal
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from mfbai.study.study import Study
 
 FORMAT = "mfbai certificate 1"
+# What an event says, beside its number, time, kind and hash; that which creates the study has its settings.
+ENTRIES = {
+    "ask": ("trial", "arm", "fidelity", "seed"),
+    "tell": ("trial", "value"),
+    "fail": ("trial", "reason"),
+    "add": ("arm", "fidelity", "values"),
+    "verdict": ("state", "arm", "risk", "cost", "told", "alarms"),
+}
 CLOSE = 1e-6  # relative difference that another machine's arithmetic may make, in what a verdict says of its risk
 
 
@@ -43,6 +51,10 @@ class Verification:
 
 class Differs(Exception):  # noqa: N818
     """A certificate is not what it should be."""
+
+
+class Unreadable(Exception):  # noqa: N818
+    """A file that cannot be a certificate."""
 
 
 class Recomputed(Differs):
@@ -73,6 +85,8 @@ def make_certificate(study: Study) -> dict[str, Any]:
 
 def write_certificate(certificate: Mapping[str, Any], path: Path) -> None:
     """As a whole or not at all; a line for each event."""
+    if path.is_dir():
+        raise InvalidInput([Fault(str(path), "cannot be written: it is a folder; give the name of a file")])
     lines = [json.dumps(event, allow_nan=False) for event in certificate["journal"]]
     rest = {name: value for name, value in certificate.items() if name != "journal"}
     text = json.dumps(rest, indent=2, allow_nan=False).removesuffix("\n}")
@@ -90,7 +104,10 @@ def verify(certificate: str | Path | Mapping[str, Any]) -> Verification:
     It is confirmed if every event is where it was, the problem is that of the journal, every evaluation handed out is
     the one that the strategy asks for, and the verdict follows, at that very place.
     """
-    document = _read(certificate) if isinstance(certificate, str | Path) else certificate
+    try:
+        document = _read(certificate) if isinstance(certificate, str | Path) else certificate
+    except Unreadable as error:
+        return Verification(False, f"this is no certificate: {error}")
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         return Verification(False, f'this is no certificate: it does not say "format": "{FORMAT}"')
     events = document.get("journal")
@@ -113,6 +130,10 @@ def verify(certificate: str | Path | Mapping[str, Any]) -> Verification:
         where = f"event {n}" if n < len(events) else "after the last event"
         hint = _hint(document) if isinstance(difference, Recomputed) else ""
         return Verification(False, f"{where}: {difference}{hint}", n, _name(audit))
+    except Exception as error:  # whatever a forger thought of
+        return Verification(
+            False, f"event {n}: it cannot be replayed: {type(error).__name__}: {error}", n, _name(audit)
+        )
     return Verification(True, "every event follows from those before it", None, _name(audit), audit.fold.verdict)
 
 
@@ -122,10 +143,14 @@ class Audit:
     def __init__(self, first: Mapping[str, Any]) -> None:
         if first.get("kind") != "create":
             raise Differs("the first event does not create a study")
+        if not isinstance(first.get("mfbai"), str):
+            raise Differs("it does not say which version of mfbai created the study")
         try:
             self.settings: Settings = read_settings(first)
         except InvalidInput as error:
             raise Differs(f"the study could not have been created: {error}") from None
+        if canonical(self.settings.to_dict()) != canonical({name: first[name] for name in self.settings.to_dict()}):
+            raise Differs("the study could not have been created so: its settings are not as they would be written")
         self.fold = Fold(self.settings)
 
     def take_in(self, event: Mapping[str, Any]) -> None:
@@ -137,6 +162,7 @@ class Audit:
             if kind != "verdict":
                 self._check_no_verdict_is_due()
             checks[kind](event)
+        _check_entries(event, {"mfbai", *self.settings.to_dict()} if self.fold.events == 0 else ENTRIES[str(kind)])
         self.fold.apply(event, str(event["hash"]))
 
     def check_end(self) -> None:
@@ -161,8 +187,10 @@ class Audit:
 
     def _close(self, event: Mapping[str, Any]) -> None:
         trial = event.get("trial")
-        if not isinstance(trial, int) or trial not in self.fold.open:
+        if type(trial) is not int or trial not in self.fold.open:
             raise Differs(f"trial {trial!r} is not under way")
+        if not isinstance(event.get("reason", ""), str):
+            raise Differs("its reason is no text")
 
     def _tell(self, event: Mapping[str, Any]) -> None:
         self._close(event)
@@ -171,7 +199,7 @@ class Audit:
     def _add(self, event: Mapping[str, Any]) -> None:
         K, M = self.settings.problem.shape
         arm, fidelity, values = event.get("arm"), event.get("fidelity"), event.get("values")
-        inside = isinstance(arm, int) and isinstance(fidelity, int) and 0 <= arm < K and 0 <= fidelity < M
+        inside = type(arm) is int and type(fidelity) is int and 0 <= arm < K and 0 <= fidelity < M
         if not inside or not isinstance(values, list) or self.fold.verdict is not None:
             raise Differs("these values cannot be added")
         for value in values:
@@ -194,11 +222,35 @@ class Audit:
 
 def _read(path: str | Path) -> Any:
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InvalidInput([Fault(str(path), f"cannot be read: {error.strerror}; check the path")]) from None
-    except (ValueError, RecursionError):
-        return None  # no JSON, so no certificate
+    except UnicodeDecodeError:
+        raise Unreadable("it is not text") from None
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except ValueError as error:
+        raise Unreadable(f"it is not JSON: {error}") from None
+    except RecursionError:
+        raise Unreadable("it is nested too deeply") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are unique: readers differ in which of two they see."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise Unreadable("it has a key twice in one object")
+    return made
+
+
+def _check_entries(event: Mapping[str, Any], wanted: Iterable[str]) -> None:
+    """An event says what it must, and no more: nobody should read anything into it that was not checked."""
+    odd = set(event) ^ {"n", "at", "kind", "hash", *wanted}
+    if odd:
+        raise Differs(f"its entry {min(odd)!r} should not be there, or is missing")
+    at = real(event["at"])
+    if at is None or not 0 <= at < math.inf:
+        raise Differs(f"its time is {event['at']!r}")
 
 
 def _check_seal(n: int, event: Mapping[str, Any], before: str) -> str:
@@ -228,12 +280,16 @@ def _check_frame(document: Mapping[str, Any], audit: Audit, head: str) -> None:
     for entry, value in wanted.items():
         if document.get(entry) != value:
             raise Differs(f"the {entry} that the certificate states is not that of its journal")
+    odd = set(document) ^ {"format", "versions", "journal", *wanted}
+    if odd:
+        raise Differs(f"the certificate's entry {min(map(str, odd))!r} should not be there, or is missing")
 
 
 def _same(told: Any, found: Any) -> bool:
     """Equal; numbers with a fraction up to what another machine's arithmetic may change."""
     if isinstance(found, float):
-        return isinstance(told, int | float) and math.isclose(told, found, rel_tol=CLOSE, abs_tol=1e-300)
+        number = real(told)
+        return number is not None and math.isclose(number, found, rel_tol=CLOSE, abs_tol=1e-300)
     if isinstance(found, Mapping):
         return isinstance(told, Mapping) and told.keys() == found.keys() and all(_same(told[k], found[k]) for k in told)
     if isinstance(found, list):

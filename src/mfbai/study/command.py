@@ -14,6 +14,7 @@ from mfbai.errors import EvaluationFailed, Fault, InvalidInput, suggestion
 from mfbai.study.records import Trial
 from mfbai.study.running import Cancelled
 from mfbai.study.study import Study
+from mfbai.text import read_number
 
 PLACES = ("arm", "arm_index", "fidelity", "fidelity_index", "cost", "seed", "id")
 PLACE = re.compile(r"\{\{|\}\}|\{(\w+)\}")
@@ -111,7 +112,7 @@ class Command:
         lines = out.split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         try:
-            return self.study.check_value(float(last))
+            return self.study.check_value(read_number(last))
         except InvalidInput as error:
             raise EvaluationFailed(f"the last line of the program's output is {last[:60]!r}: the {error}") from None
         except ValueError:

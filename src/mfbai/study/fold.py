@@ -81,6 +81,7 @@ class Fold:
         self.queue: dict[Cell, deque[int]] = {}  # of each cell: trials that are not counted yet, in order
         self.waiting: dict[int, float | None] = {}  # results of trials that wait for earlier ones of their cell
         self.pending = np.zeros(shape, dtype=np.int64)  # lengths of the queues
+        self.open_counts = np.zeros(shape, dtype=np.int64)
         self.verdict: Verdict | None = None
         self.stats = make_stats(shape)
         self.state = parts.make_state()
@@ -110,11 +111,13 @@ class Fold:
     def _ask(self, trial: int, cell: Cell) -> None:
         self.asked = trial
         self.open[trial] = cell
+        self.open_counts[cell] += 1
         self.pending[cell] += 1
         self.queue.setdefault(cell, deque()).append(trial)
 
     def _close(self, trial: int, value: float | None) -> None:
         cell = self.open.pop(trial)
+        self.open_counts[cell] -= 1
         if value is not FAILED:
             self.told += 1
             self.cost += float(self.settings.problem.costs[cell])
@@ -180,8 +183,8 @@ class Fold:
         if self.settings.max_cost is None:
             return True
         costs = self.settings.problem.costs
-        committed = self.cost + sum(float(costs[other]) for other in self.open.values())
-        return bool(committed + costs[cell] <= self.settings.max_cost * SLACK)
+        under_way = float((self.open_counts * costs).sum())
+        return bool(self.cost + under_way + costs[cell] <= self.settings.max_cost * SLACK)
 
     def line(self, cell: Cell) -> tuple[int | None, int]:
         """The trial of a cell that others wait for, if there is one, and how many results do."""
@@ -264,7 +267,7 @@ class Fold:
         }
 
     def _arrays(self) -> list[NDArray[Any]]:
-        return arrays_of((self.stats, self.state, self.rule, self.outcome, (self.pending,)))
+        return arrays_of((self.stats, self.state, self.rule, self.outcome, (self.pending, self.open_counts)))
 
 
 @cache

@@ -128,8 +128,9 @@ def check_settings(
 
 
 def _check_name(faults: Faults, name: Any) -> None:
-    told = f"give printable text that is not blank, of {LONGEST_NAME} characters at most"
-    if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
+    told = f"give printable text of {LONGEST_NAME} characters at most that is not blank and does not begin with '-'"
+    good = isinstance(name, str) and name.strip() and name.isprintable() and not name.startswith("-")
+    if not good or len(name) > LONGEST_NAME:
         faults.add("name", f"is {name!r:.80}: {told}")
 
 
@@ -138,6 +139,6 @@ def _check_budget(faults: Faults, max_cost: Any, problem: Problem) -> None:
     if max_cost is None:
         return
     if budget is None or not 0 < budget < math.inf:
-        faults.add("max_cost", f"is {max_cost!r:.60}: give a positive number, or None for no limit")
+        faults.add("max_cost", f"is {max_cost!r:.60}: give a positive number, or leave it out")
     elif budget < problem.costs.min():
         faults.add("max_cost", f"is {max_cost!r}: the cheapest evaluation costs {problem.costs.min():g}")

@@ -120,18 +120,21 @@ class Storage:
         self._writer = self._engine.execution_options(mfbai_writes=True)
         self._is_sqlite = self._engine.dialect.name == "sqlite"
         self._mutex = threading.RLock()  # SQLite: one thread at a time
+        database = self._engine.url.database  # its path, which must stay the same if the working folder changes
+        self._path = os.path.abspath(str(database)) if self._is_sqlite and _is_file(database) else None
         self._lock: IO[bytes] | None = None
+        self._file: tuple[int, int] | None = None  # which one a SQLite database is
         _open.add(self)
         weakref.finalize(self, self._engine.dispose)
-        path = str(self._engine.url.database)
-        is_file = self._is_sqlite and _is_file(path)
-        missing = not create and is_file and not os.path.exists(path)  # SQLite would make an empty file
+        missing = not create and self._path is not None and not os.path.exists(self._path)  # SQLite would make a file
         if missing or not self._is_ready():
             if not create:
                 told = "has no studies: create one first, or check the URL"
                 raise UnknownName([Fault(f"storage {self.url}", told)], "storage")
             with self._writing() as connection:
                 _make_tables(connection)
+        if self._path is not None:
+            self._file = _identity(self._path)
 
     @property
     def url(self) -> str:
@@ -195,12 +198,16 @@ class Storage:
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
         with self._errors(), self._one_thread(), self._engine.begin() as connection:
+            self._check_file()
             yield connection
 
     @contextmanager
     def _writing(self) -> Iterator[sa.Connection]:
-        with self._errors(), self._one_thread(), self._alone(), self._writer.begin() as connection:
-            yield connection
+        with self._errors(), self._one_thread(), self._alone():
+            with self._writer.begin() as connection:
+                self._check_file()
+                yield connection
+            self._check_file()
 
     def _is_ready(self) -> bool:
         """Whether the database has our tables; refused if they are not those of this version."""
@@ -214,6 +221,11 @@ class Storage:
             raise StorageError(f"{told}: export its studies with that version, or install it again")
         return True
 
+    def _check_file(self) -> None:
+        """A file that was removed or replaced can still be written to, as long as we have it open: into nowhere."""
+        if self._path is not None and self._file is not None and _identity(self._path) != self._file:
+            raise StorageError(f"{self.url} was removed or replaced while it was in use: open it again")
+
     @contextmanager
     def _one_thread(self) -> Iterator[None]:
         with self._mutex if self._is_sqlite else nullcontext():
@@ -222,12 +234,11 @@ class Storage:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """For SQLite, a queue before the database: its own waiting sleeps ever longer, and those who wait starve."""
-        path = self._engine.url.database
-        if not self._is_sqlite or fcntl is None or not _is_file(path):
+        if self._path is None or fcntl is None:
             yield
             return
         if self._lock is None:
-            self._lock = open(f"{path}-lock", "ab")  # noqa: SIM115 - kept, and closed with the storage
+            self._lock = open(f"{self._path}-lock", "ab")  # noqa: SIM115 - kept, and closed with the storage
             weakref.finalize(self, self._lock.close)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         try:
@@ -239,7 +250,7 @@ class Storage:
         """SQLite must have no file open then: a child would take the parent's locks for its own, and when the parent
         ends, what the child has written since is lost, even by a connection of its own."""
         self._mutex.acquire()
-        if self._is_sqlite and _is_file(self._engine.url.database):
+        if self._path is not None:
             self._engine.dispose()
 
     def _after_fork(self, child: bool) -> None:
@@ -318,7 +329,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 
 
 def _taken(name: str) -> NameTaken:
-    told = "exists already in this storage: choose another name, or go on with load_study"
+    told = "exists already in this storage: choose another name, or go on with that one"
     return NameTaken([Fault(f"study {name!r}", told)])
 
 
@@ -326,6 +337,14 @@ def _without_password(url: Any) -> str:
     url = str(url)
     url = re.sub(r"(//[^/?#]*?:)[^/?#]*(?=@)", r"\1***", url)
     return re.sub(r"(?i)(password=)[^&#]*", r"\1***", url)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _is_file(database: str | None) -> bool:
@@ -356,7 +375,7 @@ def _read_batch(connection: sa.Connection, study: int, first: int) -> list[Event
 
 def _advice(storage: Storage) -> str:
     if storage._engine.dialect.name == "sqlite":
-        return "the folder must exist, and the file in it must be writable and a SQLite database"
+        return "the folder must exist, and the file in it must be writable (for reading too) and a SQLite database"
     return "check that the server runs, and the user, password and database of the URL; then try again"
 
 

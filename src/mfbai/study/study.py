@@ -33,6 +33,7 @@ LEASE = 3600.0  # seconds that a trial is in one worker's hands, unless it says 
 HELD_UP = 20  # results of a cell that may wait for a trial, at least, before no more are asked for
 SNAPSHOT_EVERY = 10_000  # events
 MOST_AT_ONCE = 1000  # trials: others wait while they are handed out
+LARGEST = 1e100  # of values: their squares are finite, and far from everything
 LONGEST_REASON = 2000  # characters kept of why a trial failed
 
 
@@ -95,11 +96,14 @@ class Study:
     @classmethod
     def _create(cls, settings: Settings, storage: Storage) -> Study:
         fold = Fold(settings)
+        if settings.max_cost is not None and not fold.affords(cell := fold.next_cell()):
+            first_cell = float(settings.problem.costs[cell])
+            told = (
+                f"is {settings.max_cost:g}: the first evaluation that {settings.strategy} asks for costs {first_cell:g}"
+            )
+            raise InvalidInput([Fault("max_cost", told)])
         first = {"kind": "create", "mfbai": mfbai.__version__, **settings.to_dict()}
-        events = [_sealed(fold, first)]
-        if settings.max_cost is not None and (verdict := fold.conclusion()) is not None:
-            events.append(_sealed(fold, verdict))
-        return cls(storage, storage.create(settings.name, events))
+        return cls(storage, storage.create(settings.name, [_sealed(fold, first)]))
 
     @property
     def name(self) -> str:
@@ -381,8 +385,9 @@ class Study:
         x = real(value)
         if x is None:
             raise InvalidInput([Fault("value", f"is {value!r:.60}: give a number")])
-        if not math.isfinite(x):
-            raise InvalidInput([Fault("value", f"is {x!r}: give a finite number, or report the trial with fail")])
+        if not abs(x) < LARGEST:
+            told = "give a finite number" if not math.isfinite(x) else f"give a number below {LARGEST:g}"
+            raise InvalidInput([Fault("value", f"is {x!r}: {told}, or report the trial with fail")])
         if not self.problem.family.admits(x):
             told = f"a {self.problem.family.name} evaluation cannot return that"
             raise InvalidInput([Fault("value", f"is {x!r}: {told}; check the [family] of the problem")])
@@ -414,7 +419,7 @@ def _refusal(trial: Any, told: str, kind: type[InvalidInput] = InvalidInput) -> 
 
 def _check_lease(faults: Faults, lease: Any) -> None:
     if (seconds := real(lease)) is None or not 0 < seconds <= 1e9:
-        faults.add("lease", f"is {lease!r}: give a positive number of seconds")
+        faults.add("lease", f"is {lease!r:.60}: give a positive number of seconds, of 1e9 at most")
 
 
 def _index(faults: Faults, kind: str, given: Any, names: tuple[str, ...]) -> int:
