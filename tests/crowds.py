@@ -168,7 +168,12 @@ def tell_in_turns(log, number, name, url, instance, counts, n, at_once):
         time.sleep(0.001)
     started = time.perf_counter()
     while counts[:, 1].sum() < n:
-        for trial in study.ask_many(at_once):
+        try:
+            trials = study.ask_many(at_once)
+        except mfbai.NothingToAsk:  # another is held up, and many wait for it
+            time.sleep(0.002)
+            continue
+        for trial in trials:
             value = sample(instance, trial, rng)
             before = time.perf_counter()
             study.tell(trial, value)
