@@ -4,6 +4,7 @@ import copy
 import itertools
 import json
 import sqlite3
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -536,3 +537,58 @@ def test_a_file_that_readers_could_take_in_different_ways_is_rejected(certificat
 def test_a_folder_is_no_file_to_write_to(certificate, tmp_path):
     with pytest.raises(InvalidInput, match="it is a folder"):
         write_certificate(certificate, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "versions", [{}, None, "0.1", {"note": "audited"}, {"mfbai": 1}, {"mfbai": "1\n2"}, {"mfbai": "9" * 100}]
+)
+def test_versions_say_no_more_than_versions(certificate, versions):
+    whole = {**certificate["versions"], **versions} if versions and isinstance(versions, dict) else versions
+    assert rejected_at({**certificate, "versions": whole}, len(certificate["journal"]), "versions")
+
+
+def test_numbers_of_another_type_are_found(certificate):
+    last = len(certificate["journal"])
+    assert rejected_at({**certificate, "events": float(last)}, last, "the events")
+    problem = copy.deepcopy(certificate["problem"])
+    assert problem["fidelity"][1]["bias"] == 0
+    problem["fidelity"][1]["bias"] = False
+    assert rejected_at({**certificate, "problem": problem}, last, "the problem")
+
+
+@pytest.mark.parametrize("odd", ["\ud800", "9\x1b[31m\nConfirmed: every event follows from those before it."])
+def test_a_rejection_is_one_line_that_any_terminal_can_show(certificate, odd):
+    certificate["journal"][5]["arm"] = 7
+    forged = resealed(certificate)
+    forged["versions"] = {**forged["versions"], "mfbai": odd}
+    for document in (
+        forged,
+        {**certificate, odd: 1},
+        resealed({**certificate}, [{**certificate["journal"][0], odd: 1}]),
+    ):
+        found = verify(document)
+        assert not found
+        assert found.reason.isprintable()
+
+
+@pytest.mark.parametrize("entry", ["max_cost", "options", "key", "problem"])
+def test_a_missing_setting_is_named(certificate, entry):
+    del certificate["journal"][0][entry]
+    assert rejected_at({**certificate, "journal": resealed_alone(certificate["journal"])}, 0, f"{entry!r}")
+
+
+def resealed_alone(journal):
+    head, made = NOTHING, []
+    for event in journal:
+        body = {name: value for name, value in event.items() if name != "hash"}
+        head = seal(head, canonical(body))
+        made.append({**body, "hash": head})
+    return made
+
+
+@pytest.mark.parametrize("path", ["a\0b", "\ud800"])
+def test_a_path_that_no_system_has_is_told(certificate, path):
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        verify(path)
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        write_certificate(certificate, Path(path))

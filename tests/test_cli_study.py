@@ -294,6 +294,51 @@ def test_a_hanging_program_is_ended_with_all_that_it_has_started(study):
     pytest.fail("the program's own child is still running")
 
 
+@pytest.mark.parametrize("own_session", [False, True])
+def test_what_a_program_leaves_behind_does_not_hold_up_its_value(study, own_session):
+    text = f"import subprocess\nsubprocess.Popen(['sleep', '20'], start_new_session={own_session})\nprint(0.25)"
+    begin = time.monotonic()
+    assert Command(write_program(text), study, timeout=15, retries=0)(study.ask()) == 0.25
+    assert time.monotonic() - begin < 10
+
+
+def test_what_a_hanging_program_leaves_behind_is_not_waited_for(study):
+    text = "import subprocess, time\nsubprocess.Popen(['sleep', '20'], start_new_session=True)\ntime.sleep(60)"
+    begin = time.monotonic()
+    with pytest.raises(EvaluationFailed, match="took more than 1 s, and was ended"):
+        Command(write_program(text), study, timeout=1, retries=0)(study.ask())
+    assert time.monotonic() - begin < 10
+
+
+def test_only_the_end_of_a_long_output_is_read(study):
+    text = "import sys\nfor n in range(300_000):\n    print('line', n)\nprint(0.25)"
+    assert Command(write_program(text), study, timeout=60, retries=0)(study.ask()) == 0.25
+
+
+@pytest.mark.parametrize("text", ["echo '{arm}'", 'echo "a {seed}"', "echo \\' '{arm}' \\'", "x=\"a'b\" '{arm}'"])
+def test_a_shell_s_quotes_around_a_placeholder_are_refused(study, text):
+    with pytest.raises(mfbai.InvalidInput, match="within quotes: leave the quotes out"):
+        Command(text, study, shell=True)
+    assert Command(text, study)._arguments(study.ask())
+
+
+@pytest.mark.parametrize("text", ["echo {arm}", "echo 'a' {arm} 'b'", "echo \\'{arm}\\'", "echo '{{arm}}'"])
+def test_a_shell_s_quotes_beside_a_placeholder_are_not(study, text):
+    assert Command(text, study, shell=True)._arguments(study.ask())
+
+
+@pytest.mark.parametrize("timeout", ["inf", "1e10", "0", "nan", "-1"])
+def test_a_timeout_that_is_no_time_is_refused(refuse, study, timeout):
+    err = refuse("study", "run", "designs", "--command", "true", "--timeout", timeout)
+    assert "--timeout is" in err
+
+
+def test_a_trial_that_is_over_is_not_said_to_be_released(succeed, study):
+    trial = study.ask()
+    study.tell(trial, 0.5)
+    assert "nothing to release" in succeed("study", "release", "designs", trial.id)
+
+
 def test_three_failures_of_a_cell_in_a_row_end_the_run(mfbai_command, study, monkeypatch):
     monkeypatch.setattr(command.Command, "__call__", lambda self, trial: (_ for _ in ()).throw(EvaluationFailed("no")))
     code, _, err = mfbai_command("study", "run", "designs", "--command", "false")

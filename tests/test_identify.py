@@ -263,3 +263,8 @@ def test_with_a_name_the_study_is_kept_in_the_usual_place(tmp_path, monkeypatch)
     assert load_study("kept").result == found
     identify(evaluate, PROBLEM, 0.05)
     assert list_studies() == ["kept"]
+
+
+def test_something_that_cannot_be_called_is_refused():
+    with pytest.raises(InvalidInput, match="evaluate is None: give a function"):
+        identify(None, PROBLEM, 0.05)

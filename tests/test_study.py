@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
@@ -357,7 +358,49 @@ def test_any_text_is_a_reason(study):
         unchanged(study, lambda x=reason: study.fail(trial, x), InvalidInput, "reason is .*give text")
 
 
+def test_what_an_ask_does_is_decided_in_its_turn(monkeypatch):
+    """After it, other threads change what the study knows: nothing may be read from there any more."""
+    study = create_study(PROBLEM, 0.05, storage="sqlite://", max_cost=0.2)
+    real_turn = study._turn
+
+    class Taken:
+        def __getattr__(self, name):
+            raise AssertionError(f"{name} was read outside a turn")
+
+    @contextmanager
+    def turn():
+        with real_turn() as found:
+            yield found
+        known.append(study._known)
+        study._known = Taken()
+
+    def ask():
+        if known:
+            study._known = known.pop()
+        with monkeypatch.context() as patch:
+            patch.setattr(study, "_turn", turn)
+            return study.ask()
+
+    known = []
+    first, second = ask(), ask()
+    with pytest.raises(NothingToAsk, match="2 evaluations are under way"):
+        ask()
+    study._known = known.pop()
+    study.tell(first, 0.5)
+    study.tell(second, 0.5)
+    with pytest.raises(StudyOver, match="Undecided"):
+        ask()
+
+
 # --- leases
+
+
+def test_a_lease_may_be_any_kind_of_number(study):
+    """In single precision today's time is only known to two minutes."""
+    trial = study.ask(lease=np.float32(60))
+    assert 50 < (trial.lease_until - datetime.now(UTC)).total_seconds() < 70
+    study.renew(trial, lease=np.float32(60))
+    assert study.ask().id != trial.id
 
 
 def test_a_trial_whose_lease_is_over_is_handed_out_again_and_a_late_result_counts(study):
@@ -878,3 +921,22 @@ def test_values_that_nobody_could_compute_with_are_refused(value):
 def test_a_name_that_no_command_could_name_is_refused():
     with pytest.raises(InvalidInput, match="does not begin with '-'"):
         create_study(PROBLEM, 0.05, name="-x", storage="sqlite://")
+
+
+@pytest.mark.parametrize("name", ["\ud800", "\0", "", 3, None])
+def test_names_that_no_study_has_are_refused(tmp_path, name):
+    url = f"sqlite:///{tmp_path}/s.db"
+    create_study(PROBLEM, 0.05, name="s", storage=url)
+    with pytest.raises(InvalidInput, match="name is"):
+        load_study(name, storage=url)
+
+
+@pytest.mark.parametrize("url", ["sqlite:///\ud800.db", "sqlite:///a\0b.db"])
+def test_storages_that_no_system_can_name_are_refused(url):
+    with pytest.raises(InvalidInput, match="give a URL such as"):
+        create_study(PROBLEM, 0.05, name="s", storage=url)
+
+
+def test_a_risk_too_small_to_compute_with_is_refused():
+    with pytest.raises(InvalidInput, match="below 1e-300"):
+        create_study(PROBLEM, 1e-320, storage="sqlite://")

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers and texts as people read them."""
 
 from math import floor, log10
 
@@ -12,6 +12,15 @@ def read_number(text: str) -> float:
     if "_" in text or not text.isascii():
         raise ValueError(text)
     return float(text)
+
+
+def printable(text: str) -> str:
+    r"""With what a terminal would not show as it is, or might obey, spelled out.
+
+    >>> print(printable("this is \x1b[31m red"))
+    this is \x1b[31m red
+    """
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def digits(value: float, count: int = 3) -> str:

@@ -193,7 +193,9 @@ def release(
     """
     study = load(name, storage)
     study.release(trial)
-    acknowledge(study, {"trial": trial, "released": True}, f"Trial {trial}: released.", as_json)
+    open_ = trial in dict(study.trials())
+    told = "released" if open_ else "it is not under way: there is nothing to release"
+    acknowledge(study, {"trial": trial, "released": open_}, f"Trial {trial}: {told}.", as_json)
 
 
 @app.command()
@@ -272,11 +274,14 @@ def export(
 
     Example: mfbai study export designs --out designs.json
     """
+    from mfbai.text import printable
+
     made = load(name, storage).export(out)
     if as_json:
         print_json({"out": str(out), "events": made["events"], "head": made["head"]})
     else:
-        typer.echo(f"{out}: {made['events']} events. Anyone can check it: mfbai study verify {quoted(str(out))}")
+        told = f"{out}: {made['events']} events. Anyone can check it: mfbai study verify {quoted(str(out))}"
+        typer.echo(printable(told))
 
 
 @app.command()
@@ -350,8 +355,8 @@ def check_run(workers: int, timeout: float, retries: int) -> None:
     faults = Faults()
     if workers < 1:
         faults.add("--workers", f"is {workers}: give 1 or more")
-    if not timeout > 0:
-        faults.add("--timeout", f"is {timeout:g}: give a positive number of seconds")
+    if not 0 < timeout <= 1e9:
+        faults.add("--timeout", f"is {timeout:g}: give a positive number of seconds, of 1e9 at most")
     if retries < 0:
         faults.add("--retries", f"is {retries}: give 0 or more")
     faults.raise_if_any("call")

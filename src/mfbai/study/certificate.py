@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import platform
@@ -19,6 +20,7 @@ from mfbai.files import replacing
 from mfbai.study.fold import Fold, Verdict
 from mfbai.study.journal import NOTHING, canonical, seal
 from mfbai.study.settings import Settings, read_settings
+from mfbai.text import printable
 
 if TYPE_CHECKING:
     from mfbai.study.study import Study
@@ -32,6 +34,8 @@ ENTRIES = {
     "add": ("arm", "fidelity", "values"),
     "verdict": ("state", "arm", "risk", "cost", "told", "alarms"),
 }
+SETTINGS = [entry.name for entry in dataclasses.fields(Settings)]
+VERSIONS = ("mfbai", "numpy", "numba", "python", "machine")
 CLOSE = 1e-6  # relative difference that another machine's arithmetic may make, in what a verdict says of its risk
 
 
@@ -94,8 +98,8 @@ def write_certificate(certificate: Mapping[str, Any], path: Path) -> None:
     try:
         with replacing(path) as part:
             part.write_text(f'{text},\n  "journal": [\n    {journal}\n  ]\n}}\n', encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput([Fault(str(path), f"cannot be written: {error.strerror}; check the path")]) from None
+    except (OSError, ValueError) as error:
+        raise _refusal(path, "written", error) from None
 
 
 def verify(certificate: str | Path | Mapping[str, Any]) -> Verification:
@@ -129,11 +133,10 @@ def verify(certificate: str | Path | Mapping[str, Any]) -> Verification:
     except Differs as difference:
         where = f"event {n}" if n < len(events) else "after the last event"
         hint = _hint(document) if isinstance(difference, Recomputed) else ""
-        return Verification(False, f"{where}: {difference}{hint}", n, _name(audit))
+        return Verification(False, printable(f"{where}: {difference}{hint}"), n, _name(audit))
     except Exception as error:  # whatever a forger thought of
-        return Verification(
-            False, f"event {n}: it cannot be replayed: {type(error).__name__}: {error}", n, _name(audit)
-        )
+        told = printable(f"event {n}: it cannot be replayed: {type(error).__name__}: {error}")
+        return Verification(False, told, n, _name(audit))
     return Verification(True, "every event follows from those before it", None, _name(audit), audit.fold.verdict)
 
 
@@ -143,13 +146,14 @@ class Audit:
     def __init__(self, first: Mapping[str, Any]) -> None:
         if first.get("kind") != "create":
             raise Differs("the first event does not create a study")
+        _check_entries(first, {"mfbai", *SETTINGS})
         if not isinstance(first.get("mfbai"), str):
             raise Differs("it does not say which version of mfbai created the study")
         try:
             self.settings: Settings = read_settings(first)
         except InvalidInput as error:
             raise Differs(f"the study could not have been created: {error}") from None
-        if canonical(self.settings.to_dict()) != canonical({name: first[name] for name in self.settings.to_dict()}):
+        if canonical(self.settings.to_dict()) != canonical({name: first[name] for name in SETTINGS}):
             raise Differs("the study could not have been created so: its settings are not as they would be written")
         self.fold = Fold(self.settings)
 
@@ -162,7 +166,7 @@ class Audit:
             if kind != "verdict":
                 self._check_no_verdict_is_due()
             checks[kind](event)
-        _check_entries(event, {"mfbai", *self.settings.to_dict()} if self.fold.events == 0 else ENTRIES[str(kind)])
+            _check_entries(event, ENTRIES[kind])
         self.fold.apply(event, str(event["hash"]))
 
     def check_end(self) -> None:
@@ -223,16 +227,21 @@ class Audit:
 def _read(path: str | Path) -> Any:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InvalidInput([Fault(str(path), f"cannot be read: {error.strerror}; check the path")]) from None
     except UnicodeDecodeError:
         raise Unreadable("it is not text") from None
+    except (OSError, ValueError) as error:
+        raise _refusal(path, "read", error) from None
     try:
         return json.loads(text, object_pairs_hook=_once)
     except ValueError as error:
         raise Unreadable(f"it is not JSON: {error}") from None
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
+
+
+def _refusal(path: str | Path, done: str, error: OSError | ValueError) -> InvalidInput:
+    cause = error.strerror if isinstance(error, OSError) else error
+    return InvalidInput([Fault(printable(str(path)), f"cannot be {done}: {cause}; check the path")])
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -259,7 +268,7 @@ def _check_seal(n: int, event: Mapping[str, Any], before: str) -> str:
         found = seal(before, canonical(body))
     except ValueError:
         raise Differs("it holds a number that is not finite") from None
-    if event.get("n") != n:
+    if not _same(event.get("n"), n):
         raise Differs(f"its number is {event.get('n')!r}: an event is missing, or too many")
     if event.get("hash") != found:
         raise Differs("its hash does not fit: it, or an event before it, was changed")
@@ -278,8 +287,11 @@ def _check_frame(document: Mapping[str, Any], audit: Audit, head: str) -> None:
         "head": head,
     }
     for entry, value in wanted.items():
-        if document.get(entry) != value:
+        if entry not in document or canonical({"": document[entry]}) != canonical({"": value}):
             raise Differs(f"the {entry} that the certificate states is not that of its journal")
+    versions = document.get("versions")
+    if not isinstance(versions, Mapping) or set(versions) != set(VERSIONS) or not all(map(_is_word, versions.values())):
+        raise Differs("the versions that it was made with are not as they would be written")
     odd = set(document) ^ {"format", "versions", "journal", *wanted}
     if odd:
         raise Differs(f"the certificate's entry {min(map(str, odd))!r} should not be there, or is missing")
@@ -300,9 +312,13 @@ def _same(told: Any, found: Any) -> bool:
 def _hint(document: Mapping[str, Any]) -> str:
     versions = document.get("versions")
     made = versions.get("mfbai") if isinstance(versions, Mapping) else None
-    if made in (None, mfbai.__version__):
+    if not _is_word(made) or made == mfbai.__version__:
         return ""
     return f" (it was made by mfbai {made}, and this is {mfbai.__version__}: strategies may differ)"
+
+
+def _is_word(text: Any) -> bool:
+    return isinstance(text, str) and len(text) <= 40 and text.isprintable()
 
 
 def _name(audit: Audit | None) -> str | None:

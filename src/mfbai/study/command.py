@@ -9,6 +9,8 @@ import signal
 import subprocess
 import threading
 from dataclasses import dataclass, field
+from tempfile import TemporaryFile
+from typing import IO
 
 from mfbai.errors import EvaluationFailed, Fault, InvalidInput, suggestion
 from mfbai.study.records import Trial
@@ -18,6 +20,8 @@ from mfbai.text import read_number
 
 PLACES = ("arm", "arm_index", "fidelity", "fidelity_index", "cost", "seed", "id")
 PLACE = re.compile(r"\{\{|\}\}|\{(\w+)\}")
+QUOTED = re.compile(r"\\.|'([^']*)'|\"((?:\\.|[^\"\\])*)\"", re.DOTALL)
+LAST = 100_000  # bytes read from the end of what a program printed
 TAIL = 500  # characters shown of what a program that failed had to say
 
 
@@ -35,7 +39,7 @@ class Command:
     retries: int = 2
     pause: float = 1.0  # seconds before the second attempt; twice as long before each further one
     stop: threading.Event = field(default_factory=threading.Event)
-    _running: set[subprocess.Popen[str]] = field(default_factory=set)
+    _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         unknown = [name for name in PLACE.findall(self.text) if name and name not in PLACES]
@@ -48,6 +52,10 @@ class Command:
             raise InvalidInput([Fault("--command", f"cannot be split into words: {error}")]) from None
         if not words:
             raise InvalidInput([Fault("--command", "is empty: give a program, such as 'python evaluate.py {arm}'")])
+        quoted = [name for parts in QUOTED.findall(self.text) for name in PLACE.findall("".join(parts)) if name]
+        if self.shell and quoted:
+            told = "leave the quotes out, since what is filled in is quoted already, and would not be within others"
+            raise InvalidInput([Fault("--command", f"has {{{quoted[0]}}} within quotes: {told}")])
 
     def __call__(self, trial: Trial) -> float:
         """The value that the program finds; EvaluationFailed if it does not at any attempt."""
@@ -68,33 +76,47 @@ class Command:
             _kill(process)
 
     def _attempt(self, trial: Trial) -> float:
-        try:
-            process = subprocess.Popen(
-                self._arguments(trial),
-                shell=self.shell,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                start_new_session=True,  # so that it can be ended with all that it has started
-            )
-        except (OSError, ValueError) as error:
-            raise EvaluationFailed(f"the program cannot be started: {error}") from None
+        # Files, since a pipe ends only when all that the program has left behind has ended too.
+        with TemporaryFile() as out, TemporaryFile() as err:
+            try:
+                process = subprocess.Popen(
+                    self._arguments(trial),
+                    shell=self.shell,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,  # so that it can be ended with all that it has started
+                )
+            except (OSError, ValueError) as error:
+                raise EvaluationFailed(f"the program cannot be started: {error}") from None
+            self._wait(process)
+            if process.returncode != 0:
+                said = _end(_tail(err) or _tail(out))
+                raise EvaluationFailed(f"the program ended with exit code {process.returncode}: {said}")
+            return self._value(_tail(out))
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+        too_long = threading.Event()
+
+        def give_up() -> None:
+            too_long.set()
+            _kill(process)
+
+        timer = threading.Timer(self.timeout, give_up)
+        timer.daemon = True
+        timer.start()
         self._running.add(process)
         try:
-            out, err = process.communicate(timeout=self.timeout)
-        except subprocess.TimeoutExpired:
-            _kill(process)
-            process.communicate()
-            raise EvaluationFailed(f"the program took more than {self.timeout:g} s, and was ended") from None
+            if self.stop.is_set():  # perhaps since before it was known to run
+                _kill(process)
+            process.wait()
         finally:
+            timer.cancel()
             self._running.discard(process)
         if self.stop.is_set():
             raise Cancelled
-        if process.returncode != 0:
-            raise EvaluationFailed(f"the program ended with exit code {process.returncode}: {_end(err or out)}")
-        return self._value(out)
+        if too_long.is_set():
+            raise EvaluationFailed(f"the program took more than {self.timeout:g} s, and was ended")
 
     def _arguments(self, trial: Trial) -> str | list[str]:
         def put(text: str, quote: bool) -> str:
@@ -120,7 +142,9 @@ class Command:
             raise EvaluationFailed(f"the last line of the program's output {told}") from None
 
 
-def _kill(process: subprocess.Popen[str]) -> None:
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.returncode is not None:  # its number may be another's by now
+        return
     try:
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
@@ -128,6 +152,12 @@ def _kill(process: subprocess.Popen[str]) -> None:
             process.kill()
     except ProcessLookupError:
         pass
+
+
+def _tail(file: IO[bytes]) -> str:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - LAST, 0))
+    return file.read(LAST).decode(errors="replace")
 
 
 def _end(text: str) -> str:

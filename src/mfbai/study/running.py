@@ -72,6 +72,9 @@ def identify(
     'wide'
     """
     faults = Faults()
+    given: Any = evaluate
+    if not callable(given):
+        faults.add("evaluate", f"is {given!r:.60}: give a function of an arm, a fidelity and a seed")
     check_integers(faults, {"workers": workers if workers is not None else 0})
     faults.raise_if_any("call")
     asked: dict[str, Any] = {"strategy": strategy, "stopping": stopping, "tolerance": tolerance, "max_cost": max_cost}

@@ -93,7 +93,7 @@ def check_settings(
 ) -> Settings:
     """Settings as given, with every fault told at once."""
     faults = Faults()
-    _check_name(faults, name)
+    check_name(faults, name)
     if not isinstance(key, str) or not re.fullmatch("[0-9a-f]{8}", key):
         faults.add("key", f"is {key!r:.80}: it must be 8 hexadecimal digits")
     found: Problem | None = None
@@ -127,7 +127,7 @@ def check_settings(
     return settings
 
 
-def _check_name(faults: Faults, name: Any) -> None:
+def check_name(faults: Faults, name: Any) -> None:
     told = f"give printable text of {LONGEST_NAME} characters at most that is not blank and does not begin with '-'"
     good = isinstance(name, str) and name.strip() and name.isprintable() and not name.startswith("-")
     if not good or len(name) > LONGEST_NAME:

@@ -278,6 +278,8 @@ def _engine(url: Any) -> sa.Engine:
     told = f"give a URL such as {DEFAULT} or postgresql://user@host/database"
     shown = _without_password(url)
     try:
+        if not str(url).isprintable():
+            raise ValueError
         parsed = sa.make_url(url)
         backend = parsed.get_backend_name()
         if backend == "sqlite":

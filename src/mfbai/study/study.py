@@ -26,7 +26,7 @@ from mfbai.study import storage as storages
 from mfbai.study.fold import Cell, Fold, Verdict, snapshot_format
 from mfbai.study.journal import NOTHING, Event, canonical, seal
 from mfbai.study.records import Status, Trial, describe_study
-from mfbai.study.settings import Settings, check_settings, read_settings
+from mfbai.study.settings import Settings, check_name, check_settings, read_settings
 from mfbai.study.storage import Storage, Turn
 
 LEASE = 3600.0  # seconds that a trial is in one worker's hands, unless it says otherwise
@@ -67,8 +67,9 @@ def create_study(
 
 def load_study(name: str, *, storage: str = storages.DEFAULT) -> Study:
     """A study that was created before, in this process or another."""
-    if not isinstance(name, str):
-        raise InvalidInput([Fault("name", f"is {name!r:.60}: give text")])
+    faults = Faults()
+    check_name(faults, name)
+    faults.raise_if_any("call")
     opened = Storage(storage)
     return Study(opened, opened.find(name))
 
@@ -143,15 +144,18 @@ class Study:
         check_integers(faults, {"n": n})
         if not faults and n > MOST_AT_ONCE:
             faults.add("n", f"is {n}: ask for {MOST_AT_ONCE} at once, at most")
-        _check_lease(faults, lease)
+        seconds = _check_lease(faults, lease)
         faults.raise_if_any("call")
-        with self._turn() as turn:
+        why = None
+        with self._turn() as turn:  # what it finds is used later: by then another thread may have changed the fold
             self._settle()
-            trials = [] if self._fold.verdict else self._hand_out(turn, int(n), lease)
-        if self._fold.verdict is not None:
-            raise StudyOver(f"study {self.name!r} is over: {self._fold.verdict}")
+            verdict = self._fold.verdict
+            trials = [] if verdict else self._hand_out(turn, int(n), seconds)
+            if not verdict and not trials:
+                why = self._obstacle(self._fold.next_cell())
+        if verdict is not None:
+            raise StudyOver(f"study {self.name!r} is over: {verdict}")
         if not trials:
-            why = self._obstacle(self._fold.next_cell())
             raise NothingToAsk(f"study {self.name!r} has nothing to hand out now: {why}, and ask again")
         return trials
 
@@ -235,12 +239,12 @@ class Study:
     def renew(self, trial: Trial | str, *, lease: float = LEASE) -> None:
         """The worker is still at it: it has `lease` seconds from now."""
         faults = Faults()
-        _check_lease(faults, lease)
+        seconds = _check_lease(faults, lease)
         faults.raise_if_any("call")
         number = self._number(trial)
         with self._turn() as turn:
             self._outcome(turn, number)
-            turn.renew(number, turn.now() + lease)
+            turn.renew(number, turn.now() + seconds)
 
     def release(self, trial: Trial | str) -> None:
         """The worker gives the trial up: whoever asks next has it."""
@@ -417,9 +421,12 @@ def _refusal(trial: Any, told: str, kind: type[InvalidInput] = InvalidInput) -> 
     return kind([Fault(f"trial {label!r:.60}", told)])
 
 
-def _check_lease(faults: Faults, lease: Any) -> None:
-    if (seconds := real(lease)) is None or not 0 < seconds <= 1e9:
+def _check_lease(faults: Faults, lease: Any) -> float:
+    seconds = real(lease)
+    if seconds is None or not 0 < seconds <= 1e9:
         faults.add("lease", f"is {lease!r:.60}: give a positive number of seconds, of 1e9 at most")
+        return LEASE
+    return seconds
 
 
 def _index(faults: Faults, kind: str, given: Any, names: tuple[str, ...]) -> int:
