@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 
 # A table of 10,000 wrong costs is one mistake: show some of its cells and count the others.
 SHOWN_CELLS = 10
-SMALLEST_RISK = 1e-300  # its inverse times the number of arms is finite
 MOST_NAMES = 1_000_000  # arms: more is a mistake, and would fill the memory
 
 
@@ -190,8 +189,6 @@ def check_delta(faults: Faults, delta: Any) -> None:
         faults.add("delta", f"has shape {array.shape}: give one risk, or a list of them")
     inside = (array > 0) & (array < 1)  # false for NaN
     refuse_where(faults, "delta", array, ~inside, "a risk must lie strictly between 0 and 1, such as 0.05")
-    tiny = inside & (array < SMALLEST_RISK)
-    refuse_where(faults, "delta", array, tiny, f"a risk below {SMALLEST_RISK:g} cannot be computed with")
 
 
 def check_choice(faults: Faults, field: str, value: Any, known: Iterable[str]) -> None:

@@ -23,6 +23,7 @@ from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
 
 LONGEST_NAME = 200
+SMALLEST_RISK = 1e-300  # its inverse times the number of arms is finite
 STRIDE = 0x9E3779B1  # odd, so that no two trials of a study have the same seed
 
 
@@ -107,6 +108,8 @@ def check_settings(
     check_delta(faults, delta)
     if np.ndim(delta):
         faults.add("delta", f"is {delta!r}: a study has one risk")
+    elif len(faults) == before and delta < SMALLEST_RISK:
+        faults.add("delta", f"is {delta!r}: a risk below {SMALLEST_RISK:g} cannot be computed with")
     check_choice(faults, "strategy", strategy, STRATEGIES)
     check_choice(faults, "stopping", stopping, RULES)
     if found is not None:
