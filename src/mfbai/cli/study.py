@@ -193,9 +193,9 @@ def release(
     """
     study = load(name, storage)
     study.release(trial)
-    open_ = trial in dict(study.trials())
-    told = "released" if open_ else "it is not under way: there is nothing to release"
-    acknowledge(study, {"trial": trial, "released": open_}, f"Trial {trial}: {told}.", as_json)
+    was_open = trial in dict(study.trials())
+    told = "released" if was_open else "it is not under way: there is nothing to release"
+    acknowledge(study, {"trial": trial, "released": was_open}, f"Trial {trial}: {told}.", as_json)
 
 
 @app.command()

@@ -210,8 +210,12 @@ class Audit:
             self._check_value(value)
 
     def _check_value(self, value: Any) -> None:
-        if not isinstance(value, float) or not math.isfinite(value) or not self.settings.problem.family.admits(value):
-            raise Differs(f"the value {value!r} is impossible")
+        try:
+            as_written = isinstance(value, float) and self.settings.check_value(value) == value
+        except InvalidInput:
+            as_written = False
+        if not as_written:
+            raise Differs(f"the value {value!r:.60} is impossible")
 
     def _verdict(self, event: Mapping[str, Any]) -> None:
         due = self.fold.conclusion()

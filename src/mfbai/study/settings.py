@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mfbai.errors import Faults, check_choice, check_delta, real
+from mfbai.errors import Fault, Faults, InvalidInput, check_choice, check_delta, real
 from mfbai.information import read_problem
 from mfbai.problem import DIRECTIONS, Problem
 from mfbai.simulation.runs import OWN
@@ -23,6 +23,7 @@ from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
 
 LONGEST_NAME = 200
+LARGEST = 1e100  # of values: their squares are finite, and far from everything
 SMALLEST_RISK = 1e-300  # its inverse times the number of arms is finite
 STRIDE = 0x9E3779B1  # odd, so that no two trials of a study have the same seed
 
@@ -54,6 +55,19 @@ class Settings:
     def seed(self, trial: int) -> int:
         """Of a trial: 31 bits, which any generator of random numbers takes."""
         return (int(self.key, 16) + trial * STRIDE) % 2**31
+
+    def check_value(self, value: Any) -> float:
+        """The value as a number, if an evaluation of this problem can return it."""
+        x = real(value)
+        if x is None:
+            raise InvalidInput([Fault("value", f"is {value!r:.60}: give a number")])
+        if not abs(x) < LARGEST:
+            told = "give a finite number" if not math.isfinite(x) else f"give a number below {LARGEST:g}"
+            raise InvalidInput([Fault("value", f"is {x!r}: {told}, or report the trial with fail")])
+        if not self.problem.family.admits(x):
+            told = f"a {self.problem.family.name} evaluation cannot return that"
+            raise InvalidInput([Fault("value", f"is {x!r}: {told}; check the [family] of the problem")])
+        return x
 
     def to_dict(self) -> dict[str, Any]:
         entries = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import secrets
@@ -33,7 +32,6 @@ LEASE = 3600.0  # seconds that a trial is in one worker's hands, unless it says 
 HELD_UP = 20  # results of a cell that may wait for a trial, at least, before no more are asked for
 SNAPSHOT_EVERY = 10_000  # events
 MOST_AT_ONCE = 1000  # trials: others wait while they are handed out
-LARGEST = 1e100  # of values: their squares are finite, and far from everything
 LONGEST_REASON = 2000  # characters kept of why a trial failed
 
 
@@ -386,16 +384,7 @@ class Study:
 
     def check_value(self, value: Any) -> float:
         """The value as a number, if an evaluation of this problem can return it."""
-        x = real(value)
-        if x is None:
-            raise InvalidInput([Fault("value", f"is {value!r:.60}: give a number")])
-        if not abs(x) < LARGEST:
-            told = "give a finite number" if not math.isfinite(x) else f"give a number below {LARGEST:g}"
-            raise InvalidInput([Fault("value", f"is {x!r}: {told}, or report the trial with fail")])
-        if not self.problem.family.admits(x):
-            told = f"a {self.problem.family.name} evaluation cannot return that"
-            raise InvalidInput([Fault("value", f"is {x!r}: {told}; check the [family] of the problem")])
-        return x
+        return self.settings.check_value(value)
 
     def _outcome(self, turn: Turn, number: int) -> dict[str, Any] | None:
         """The event that closed a trial; None if it is open."""
