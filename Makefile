@@ -3,12 +3,12 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check bench bench-strategies bench-guarantee bench-studies postgresql clean
+.PHONY: demo test check bench bench-strategies bench-guarantee bench-studies postgresql chromium clean
 
 demo: $(VENV)/ready
 	$(BIN)/mfbai demo
 
-test: check postgresql
+test: check postgresql chromium
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # The tests of studies start a PostgreSQL server of their own.
@@ -17,6 +17,13 @@ postgresql:
 		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends postgresql; } || \
 		{ echo "the tests need a PostgreSQL server: on Debian, apt-get install postgresql"; exit 1; }
+
+# The tests of the page use a browser without a screen.
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium; } || \
+		{ echo "the tests need a browser: on Debian, apt-get install chromium"; exit 1; }
 
 check: $(VENV)/ready
 	$(BIN)/ruff check .

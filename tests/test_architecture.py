@@ -25,7 +25,7 @@ LAYERS = [
     ["study"],
     ["planning"],
     ["report"],
-    ["paper"],
+    ["paper", "web"],
     ["testing", "cli", "__main__"],
 ]
 LAYER_OF = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -73,7 +73,7 @@ def load(path_or_name: str | Path, variance: ArrayLike | None = None, *, ties: b
 def load_guess(path_or_name: str | Path) -> Guess | None:
     """The [guess] of the file that `load` would read; None if it has none."""
     text, name = _find(path_or_name)
-    document = _parse(text, name)
+    document = parse(text, name)
     from_dict(document, name, ties=True)  # raises if anything in the file is wrong
     return Guess(**document["guess"]) if "guess" in document else None
 
@@ -93,7 +93,7 @@ def check_instance(instance: Any, variance: float | None = None, *, ties: bool =
 
 def loads(text: str, name: str | None = None, *, ties: bool = False) -> Instance | Problem:
     """What a spec file of this text holds; `name` labels it."""
-    return from_dict(_parse(text, name), name, ties=ties)
+    return from_dict(parse(text, name), name, ties=ties)
 
 
 def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: bool = False) -> Instance | Problem:
@@ -154,7 +154,8 @@ def _find(path_or_name: str | Path) -> tuple[str, str]:
     raise unknown_name("instance", name, [*instances.names(), "or the path of a .toml file"])
 
 
-def _parse(text: str, name: str | None) -> dict[str, Any]:
+def parse(text: str, name: str | None = None) -> dict[str, Any]:
+    """The tables of a spec file of this text."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

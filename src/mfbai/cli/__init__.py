@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from mfbai.cli import demo, evidence, instances, oracle, plan, reproduce, simulate, study
+from mfbai.cli import demo, evidence, instances, oracle, plan, reproduce, serve, simulate, study
 
 app = typer.Typer(
     help="Find the best of K alternatives with a stated risk at the least cost, over several fidelities.",
@@ -16,7 +16,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (demo, instances, plan, study, simulate, reproduce, oracle, evidence):
+for module in (demo, instances, plan, study, serve, simulate, reproduce, oracle, evidence):
     module.add_to(app)
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from mfbai.errors import Fault, InvalidInput, real
 from mfbai.files import replacing
 from mfbai.study.fold import Fold, Verdict
 from mfbai.study.journal import NOTHING, canonical, seal
-from mfbai.study.settings import Settings, read_settings
+from mfbai.study.settings import Settings, is_request, read_settings
 from mfbai.text import printable
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ ENTRIES = {
     "add": ("arm", "fidelity", "values"),
     "verdict": ("state", "arm", "risk", "cost", "told", "alarms"),
 }
+OPTIONAL = {"ask": {"request"}}
 SETTINGS = [entry.name for entry in dataclasses.fields(Settings)]
 VERSIONS = ("mfbai", "numpy", "numba", "python", "machine")
 CLOSE = 1e-6  # relative difference that another machine's arithmetic may make, in what a verdict says of its risk
@@ -91,15 +92,21 @@ def write_certificate(certificate: Mapping[str, Any], path: Path) -> None:
     """As a whole or not at all; a line for each event."""
     if path.is_dir():
         raise InvalidInput([Fault(str(path), "cannot be written: it is a folder; give the name of a file")])
-    lines = [json.dumps(event, allow_nan=False) for event in certificate["journal"]]
-    rest = {name: value for name, value in certificate.items() if name != "journal"}
-    text = json.dumps(rest, indent=2, allow_nan=False).removesuffix("\n}")
-    journal = ",\n    ".join(lines)
     try:
-        with replacing(path) as part:
-            part.write_text(f'{text},\n  "journal": [\n    {journal}\n  ]\n}}\n', encoding="utf-8")
+        with replacing(path) as part, open(part, "w", encoding="utf-8") as file:
+            file.writelines(lines_of(certificate))
     except (OSError, ValueError) as error:
         raise _refusal(path, "written", error) from None
+
+
+def lines_of(certificate: Mapping[str, Any]) -> Iterator[str]:
+    """The text of a certificate, piece by piece: a line for each event."""
+    rest = {name: value for name, value in certificate.items() if name != "journal"}
+    yield json.dumps(rest, indent=2, allow_nan=False).removesuffix("\n}") + ',\n  "journal": [\n'
+    last = len(certificate["journal"]) - 1
+    for n, event in enumerate(certificate["journal"]):
+        yield f"    {json.dumps(event, allow_nan=False)}{',' if n < last else ''}\n"
+    yield "  ]\n}\n"
 
 
 def verify(certificate: str | Path | Mapping[str, Any]) -> Verification:
@@ -166,7 +173,7 @@ class Audit:
             if kind != "verdict":
                 self._check_no_verdict_is_due()
             checks[kind](event)
-            _check_entries(event, ENTRIES[kind])
+            _check_entries(event, {*ENTRIES[kind], *(OPTIONAL.get(kind, set()) & event.keys())})
         self.fold.apply(event, str(event["hash"]))
 
     def check_end(self) -> None:
@@ -186,6 +193,8 @@ class Audit:
         for entry, value in wanted.items():
             if not _same(event.get(entry), value):
                 raise Recomputed(f"the {entry} handed out is {event.get(entry)!r}, the replay gives {value!r}")
+        if "request" in event and not is_request(event["request"]):
+            raise Differs(f"the request {event['request']!r:.80} can have no such name")
         if not self.fold.affords(cell):
             raise Differs("an evaluation was handed out beyond the budget")
 

@@ -26,6 +26,7 @@ from mfbai.simulation import loop
 from mfbai.simulation.setup import arrays_of
 from mfbai.stopping import DEFAULT, e_process
 from mfbai.strategies import ask
+from mfbai.study.history import History, Point
 from mfbai.study.settings import Settings
 from mfbai.text import digits
 
@@ -80,13 +81,16 @@ class Fold:
         self.open: dict[int, Cell] = {}  # trials that are neither told nor failed
         self.queue: dict[Cell, deque[int]] = {}  # of each cell: trials that are not counted yet, in order
         self.waiting: dict[int, float | None] = {}  # results of trials that wait for earlier ones of their cell
+        self.requests: dict[int, str] = {}  # of open trials: the request that they answered, if it had a name
         self.pending = np.zeros(shape, dtype=np.int64)  # lengths of the queues
         self.open_counts = np.zeros(shape, dtype=np.int64)
+        self.told_counts = np.zeros(shape, dtype=np.int64)  # results that were paid for: late ones too, imported not
         self.verdict: Verdict | None = None
         self.stats = make_stats(shape)
         self.state = parts.make_state()
         self.rule = parts.make_rule(self.state)
         self.outcome = loop.make_outcome(1)
+        self.history = History(stride=max(1, shape[0] // 4))  # a look at many arms takes long, and few change
         self._counted: list[tuple[int, int, float]] = []  # results that the kernels have not seen yet
 
     # --- events
@@ -97,7 +101,7 @@ class Fold:
         if kind == "tell":
             self._close(body["trial"], body["value"])
         elif kind == "ask":
-            self._ask(body["trial"], (body["arm"], body["fidelity"]))
+            self._ask(body["trial"], (body["arm"], body["fidelity"]), body.get("request"))
         elif kind == "fail":
             self.failed += 1
             self._close(body["trial"], FAILED)
@@ -108,18 +112,22 @@ class Fold:
         self.events += 1
         self.head = seal
 
-    def _ask(self, trial: int, cell: Cell) -> None:
+    def _ask(self, trial: int, cell: Cell, request: str | None) -> None:
         self.asked = trial
         self.open[trial] = cell
+        if request is not None:
+            self.requests[trial] = request
         self.open_counts[cell] += 1
         self.pending[cell] += 1
         self.queue.setdefault(cell, deque()).append(trial)
 
     def _close(self, trial: int, value: float | None) -> None:
         cell = self.open.pop(trial)
+        self.requests.pop(trial, None)
         self.open_counts[cell] -= 1
         if value is not FAILED:
             self.told += 1
+            self.told_counts[cell] += 1
             self.cost += float(self.settings.problem.costs[cell])
         if self.verdict is not None:
             self.late += value is not FAILED
@@ -131,6 +139,8 @@ class Fold:
             self.pending[cell] -= 1
             if first is not FAILED:
                 self._counted.append((*cell, first))
+        if value is not FAILED and self.history.is_due(self.told):
+            self.history.add(self.point())
 
     def _add(self, cell: Cell, values: list[float]) -> None:
         self.imported += len(values)
@@ -220,6 +230,12 @@ class Fold:
         rule = next((record for record in kept if isinstance(record, e_process.State)), None)
         return find_risk(self.settings.parts.model, self.stats, rule, answer)
 
+    def point(self) -> Point:
+        """Where the study stands now, for its history."""
+        found = self.risk(None if self.verdict is None else self.verdict.arm_index)
+        seen = bool(self.stats.count.any())
+        return Point(self.cost, found.level, float(found.log_evidence.min()), found.leader if seen else None)
+
     def intervals(self) -> Array:
         self.flush()
         settings = self.settings
@@ -252,6 +268,8 @@ class Fold:
         fold.open = {trial: (arm, fidelity) for trial, arm, fidelity in book["open"]}
         fold.queue = {(arm, fidelity): deque(trials) for arm, fidelity, trials in book["queue"]}
         fold.waiting = dict(book["waiting"])
+        fold.requests = dict(book["requests"])
+        fold.history = History(book["stride"], [Point(*point) for point in book["points"]])
         if (verdict := book["verdict"]) is not None:
             alarms = tuple(BiasAlarm(**alarm) for alarm in verdict.pop("alarms"))
             fold.verdict = Verdict(**verdict, alarms=alarms)
@@ -263,11 +281,16 @@ class Fold:
             "open": [(trial, *cell) for trial, cell in self.open.items()],
             "queue": [(*cell, list(trials)) for cell, trials in self.queue.items() if trials],
             "waiting": list(self.waiting.items()),
+            "requests": list(self.requests.items()),
+            "stride": self.history.stride,
+            "points": self.history.points,
             "verdict": None if self.verdict is None else asdict(self.verdict),
         }
 
     def _arrays(self) -> list[NDArray[Any]]:
-        return arrays_of((self.stats, self.state, self.rule, self.outcome, (self.pending, self.open_counts)))
+        return arrays_of(
+            (self.stats, self.state, self.rule, self.outcome, (self.pending, self.open_counts, self.told_counts))
+        )
 
 
 @cache

@@ -54,6 +54,7 @@ class Status:
     failed: int
     imported: int
     late: int  # told after the verdict: kept, not counted
+    spent: Array  # (K, M) what the results of each cell cost
     counts: Array  # (K, M) results that count
     means: Array  # (K, M) of these; NaN where there are none
     intervals: Array  # (K, 2) of the top means: all true at all times with a probability of 1 - delta
@@ -62,7 +63,7 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, which knows no infinities: they are None."""
-        tables = {name: _plain(getattr(self, name)) for name in ("evidence", "means", "intervals")}
+        tables = {name: _plain(getattr(self, name)) for name in ("evidence", "spent", "means", "intervals")}
         return {
             **{name: value for name, value in vars(self).items() if name != "problem"},
             **tables,
@@ -106,6 +107,7 @@ def describe_study(fold: Fold) -> Status:
         failed=fold.failed,
         imported=fold.imported,
         late=fold.late,
+        spent=fold.told_counts * problem.costs,
         counts=counts,
         means=np.where(counts > 0, problem.sign * fold.stats.mean, np.nan),
         intervals=fold.intervals(),

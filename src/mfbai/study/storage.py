@@ -32,6 +32,7 @@ from mfbai.study.tables import (
     EXPIRED,
     FIND,
     LEASE,
+    LENGTH,
     READ_EVENTS,
     READ_TRIAL,
     RENEW,
@@ -177,6 +178,11 @@ class Storage:
             if len(batch) < BATCH:
                 return
             first += BATCH
+
+    def length(self, study: int) -> int:
+        """How many events a study has."""
+        with self._reading() as connection:
+            return int(connection.execute(LENGTH, {"id": study}).scalar_one())
 
     def snapshot(self, study: int, form: str) -> bytes | None:
         """The last one, if it is of that format."""

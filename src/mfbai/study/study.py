@@ -18,14 +18,26 @@ from typing import Any
 import numpy as np
 
 import mfbai
-from mfbai.errors import Fault, Faults, InvalidInput, MfbaiError, NothingToAsk, StudyOver, TrialClosed, real, suggestion
+from mfbai.errors import (
+    Fault,
+    Faults,
+    InvalidInput,
+    MfbaiError,
+    NothingToAsk,
+    StorageError,
+    StudyOver,
+    TrialClosed,
+    real,
+    suggestion,
+)
 from mfbai.problem import Instance, Problem
 from mfbai.simulation.setup import check_integers
 from mfbai.study import storage as storages
 from mfbai.study.fold import Cell, Fold, Verdict, snapshot_format
+from mfbai.study.history import Point
 from mfbai.study.journal import NOTHING, Event, canonical, seal
 from mfbai.study.records import Status, Trial, describe_study
-from mfbai.study.settings import Settings, check_name, check_settings, read_settings
+from mfbai.study.settings import Settings, check_name, check_settings, is_request, read_settings
 from mfbai.study.storage import Storage, Turn
 
 LEASE = 3600.0  # seconds that a trial is in one worker's hands, unless it says otherwise
@@ -40,7 +52,7 @@ def create_study(
     delta: float,
     *,
     name: str | None = None,
-    storage: str = storages.DEFAULT,
+    storage: str | Storage = storages.DEFAULT,
     strategy: str = "frugal",
     stopping: str = "e-process",
     tolerance: float = 0.0,
@@ -51,7 +63,7 @@ def create_study(
     """A new study: which arm of the problem is best, with a risk of `delta` at most?
 
     problem     or the path of its spec file
-    storage     where the journal is kept: sqlite:///FILE, or postgresql://...; "sqlite://" is memory
+    storage     where the journal is kept: sqlite:///FILE, or postgresql://...; "sqlite://" is memory; or an open one
     tolerance   an arm this close to the best is as good
     max_cost    a budget: when it is spent, the verdict is "undecided"
     direction   "maximise" or "minimise", if not as the problem says
@@ -60,21 +72,25 @@ def create_study(
     key = secrets.token_hex(4)
     given = f"study-{key}" if name is None else name
     settings = check_settings(given, key, problem, delta, strategy, stopping, tolerance, max_cost, direction, options)
-    return Study._create(settings, Storage(storage, create=True))
+    return Study._create(settings, _opened(storage, create=True))
 
 
-def load_study(name: str, *, storage: str = storages.DEFAULT) -> Study:
+def load_study(name: str, *, storage: str | Storage = storages.DEFAULT) -> Study:
     """A study that was created before, in this process or another."""
     faults = Faults()
     check_name(faults, name)
     faults.raise_if_any("call")
-    opened = Storage(storage)
+    opened = _opened(storage)
     return Study(opened, opened.find(name))
 
 
-def list_studies(*, storage: str = storages.DEFAULT) -> list[str]:
+def list_studies(*, storage: str | Storage = storages.DEFAULT) -> list[str]:
     """The names of the studies in a storage, in the order they were created."""
-    return Storage(storage).names()
+    return _opened(storage).names()
+
+
+def _opened(storage: str | Storage, *, create: bool = False) -> Storage:
+    return storage if isinstance(storage, Storage) else Storage(storage, create=create)
 
 
 class Study:
@@ -90,6 +106,8 @@ class Study:
         self.settings: Settings = read_settings(next(storage.read(study, 0)).body)
         self._known: Fold | None = None  # what the journal amounts to, as far as it was read
         self._log: list[tuple[int | None, Event]] = []  # events of this turn
+        self._shared: Turn | None = None  # that of a block whose calls are kept together
+        self._spoilt = False  # a call of that block went wrong half-way
         _open.add(self)
 
     @classmethod
@@ -127,18 +145,23 @@ class Study:
 
     # --- what workers do
 
-    def ask(self, *, lease: float = LEASE) -> Trial:
+    def ask(self, *, lease: float = LEASE, request: str | None = None) -> Trial:
         """The next evaluation to make, for a worker that will take no more than `lease` seconds.
 
         If a worker let its lease run out, its trial is handed out again, with the same seed: the first value that comes
         back counts. Raises `StudyOver` if there is a verdict, and `NothingToAsk` if results must come back first: the
         budget is spent but for what is under way, or many results of the cell wait for one that was asked for earlier.
-        """
-        return self.ask_many(1, lease=lease)[0]
 
-    def ask_many(self, n: int, *, lease: float = LEASE) -> list[Trial]:
+        Who may lose the answer gives the `request` a name of its own: if it is repeated, so is the answer, as long as
+        that has not been told.
+        """
+        return self.ask_many(1, lease=lease, request=request)[0]
+
+    def ask_many(self, n: int, *, lease: float = LEASE, request: str | None = None) -> list[Trial]:
         """Up to n evaluations to make at once: fewer if no more can be handed out before results are back."""
         faults = Faults()
+        if request is not None and not is_request(request):
+            faults.add("request", f"is {request!r:.80}: give up to 64 letters, digits, '-' or '_'")
         check_integers(faults, {"n": n})
         if not faults and n > MOST_AT_ONCE:
             faults.add("n", f"is {n}: ask for {MOST_AT_ONCE} at once, at most")
@@ -148,7 +171,7 @@ class Study:
         with self._turn() as turn:  # what it finds is used later: by then another thread may have changed the fold
             self._settle()
             verdict = self._fold.verdict
-            trials = [] if verdict else self._hand_out(turn, int(n), seconds)
+            trials = [] if verdict else self._hand_out(turn, int(n), seconds, request)
             if not verdict and not trials:
                 why = self._obstacle(self._fold.next_cell())
         if verdict is not None:
@@ -157,17 +180,19 @@ class Study:
             raise NothingToAsk(f"study {self.name!r} has nothing to hand out now: {why}, and ask again")
         return trials
 
-    def _hand_out(self, turn: Turn, n: int, lease: float) -> list[Trial]:
+    def _hand_out(self, turn: Turn, n: int, lease: float, request: str | None) -> list[Trial]:
         fold = self._fold
         now = turn.now()
-        numbers = turn.expired(now, n)
+        repeated = [] if request is None else [number for number, name in fold.requests.items() if name == request]
+        numbers = repeated or turn.expired(now, n)
         for number in numbers:
             turn.renew(number, now + lease)
-        while len(numbers) < n and self._obstacle(cell := fold.next_cell()) is None:
+        extra = {} if request is None else {"request": request}
+        while not repeated and len(numbers) < n and self._obstacle(cell := fold.next_cell()) is None:
             number = fold.asked + 1
             arm, fidelity = cell
             seed = self.settings.seed(number)
-            self._append({"kind": "ask", "trial": number, "arm": arm, "fidelity": fidelity, "seed": seed})
+            self._append({"kind": "ask", "trial": number, "arm": arm, "fidelity": fidelity, "seed": seed, **extra})
             turn.lease(number, now + lease)
             numbers.append(number)
         return [self._trial(number, fold.open[number], now + lease) for number in numbers]
@@ -272,6 +297,21 @@ class Study:
             self._append({"kind": "add", "arm": a, "fidelity": m, "values": read})
             self._settle()
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Let the calls of this thread share one turn: what they did is on disk when the block ends, and not before.
+
+        A call that is refused leaves the others as they are.
+        """
+        with self._mutex, self._turn() as turn:
+            self._shared, self._spoilt = turn, False
+            try:
+                yield
+                if self._spoilt:
+                    raise StorageError(f"study {self.name!r}: a call went wrong half-way, nothing was kept; try again")
+            finally:
+                self._shared = None
+
     # --- what people want to know
 
     @property
@@ -281,15 +321,33 @@ class Study:
             self._look()
             return self._fold.verdict
 
+    @property
+    def state(self) -> str:
+        """ "running", "decided" or "undecided", by what this process knows: quick, as nothing is read."""
+        with self._mutex:
+            return "running" if self._fold.verdict is None else self._fold.verdict.state
+
     def status(self) -> Status:
         """Where the study stands."""
         with self._mutex:
             self._look()
             return describe_study(self._fold)
 
+    def history(self) -> list[Point]:
+        """Risk and evidence over cost, up to now, in some hundred points."""
+        with self._mutex:
+            self._look()
+            points = list(self._fold.history.points)
+            now = self._fold.point()
+            return points if points and points[-1] == now else [*points, now]
+
     def journal(self, first: int = 0) -> Iterator[Event]:
         """The events from a number on, in the order they happened."""
         return self._storage.read(self._study, first)
+
+    def length(self) -> int:
+        """How many events the journal has: if it is the same as before, so is everything else but the leases."""
+        return self._storage.length(self._study)
 
     def trials(self) -> list[tuple[str, Cell]]:
         """The ids and cells (arm, fidelity) of what is under way."""
@@ -341,6 +399,10 @@ class Study:
     def _turn(self) -> Iterator[Turn]:
         """Have the study alone, knowing all of its journal. Events of the block are kept if it ends well."""
         with self._mutex:
+            if self._shared is not None:
+                with self._part(self._shared) as turn:
+                    yield turn
+                return
             fold = self._fold
             self._log.clear()
             try:
@@ -355,6 +417,16 @@ class Study:
                 if self._log or not isinstance(error, MfbaiError):
                     self._known = None
                 raise
+
+    @contextmanager
+    def _part(self, shared: Turn) -> Iterator[Turn]:
+        """A call within a block of calls: if it is refused, it must not have done anything."""
+        before = len(self._log)
+        try:
+            yield shared
+        except BaseException as error:
+            self._spoilt |= len(self._log) > before or not isinstance(error, MfbaiError)
+            raise
 
     def _append(self, body: Mapping[str, Any]) -> None:
         self._log.append((body.get("trial"), _sealed(self._fold, body)))
@@ -393,7 +465,8 @@ class Study:
         if not 1 <= number <= self._fold.asked:
             told = f"was never handed out: study {self.name!r} has had {self._fold.asked} trials"
             raise _refusal(f"{number}-{self.settings.key}", told)
-        return turn.events_of(number)[-1].body
+        unwritten = [event for trial, event in self._log if trial == number]
+        return (unwritten or turn.events_of(number))[-1].body
 
 
 def _sealed(fold: Fold, body: Mapping[str, Any]) -> Event:
@@ -433,7 +506,7 @@ _open: weakref.WeakSet[Study] = weakref.WeakSet()
 def _after_fork_in_child() -> None:
     """Another thread of the parent may have been at work."""
     for study in list(_open):
-        study._mutex, study._known, study._log = RLock(), None, []
+        study._mutex, study._known, study._log, study._shared = RLock(), None, [], None
 
 
 if hasattr(os, "register_at_fork"):

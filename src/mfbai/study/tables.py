@@ -52,6 +52,7 @@ READ_TRIAL = (
     .where(events.c.study == sa.bindparam("id"), events.c.trial == sa.bindparam("number"))
     .order_by(events.c.n)
 )
+LENGTH = sa.select(sa.func.coalesce(sa.func.max(events.c.n) + 1, 0)).where(events.c.study == sa.bindparam("id"))
 EXPIRED = (
     sa.select(leases.c.trial)
     .where(leases.c.study == sa.bindparam("id"), leases.c.until <= sa.bindparam("now"))

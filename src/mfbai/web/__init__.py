@@ -1,0 +1,10 @@
+"""`mfbai serve`: an HTTP API over studies, and a page to watch them.
+
+desk      a study in the server: calls that have gathered are done in one turn; whoever watches is told of changes
+insight   what the page shows of a study beyond its status
+guard     what every request must pass: size, origin, token
+bodies    what the API takes and gives
+app       the API
+server    the process: where it listens, how it ends
+demo      simulated studies
+"""

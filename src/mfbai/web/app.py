@@ -1,0 +1,357 @@
+"""The HTTP API: the words of `Study`, over the same storages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote, unquote
+
+from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import StreamingResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+
+import mfbai
+from mfbai.errors import (
+    Fault,
+    InvalidInput,
+    MfbaiError,
+    NothingToAsk,
+    StorageError,
+    StudyOver,
+    TrialClosed,
+    UnknownName,
+)
+from mfbai.problem import Instance, Problem
+from mfbai.spec import from_dict, parse
+from mfbai.study import Study, create_study
+from mfbai.study.certificate import lines_of, make_certificate
+from mfbai.study.storage import NameTaken, Storage
+from mfbai.web import bodies
+from mfbai.web.desk import MOST_WATCHERS, Desk, Hub, as_json
+from mfbai.web.guard import App, Guard, problem
+
+MOST_ARMS = 1000
+MOST_CELLS = 10_000
+MOST_LISTED = 1000
+OPENING = 1.0  # seconds that a list waits for studies to be opened
+LONGEST_DETAIL = 4000  # characters
+PAGE = Path(__file__).parent / "static"
+PROBLEM = "application/problem+json"
+STATUS_OF: dict[type[MfbaiError], int] = {
+    NothingToAsk: 409,
+    StudyOver: 409,
+    TrialClosed: 409,
+    NameTaken: 409,
+    InvalidInput: 422,
+    StorageError: 503,
+}
+
+
+def make_app(storage: Storage, token: str | None = None) -> tuple[App, Hub]:
+    """The application, and the studies that it has open."""
+    hub = Hub(storage)
+    app = FastAPI(
+        title="mfbai",
+        version=mfbai.__version__,
+        description="Studies that find the best of K alternatives: ask, evaluate, tell, until the verdict.",
+        docs_url=None,  # they load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.hub = hub
+    app.include_router(api)
+    app.add_api_route("/", page, include_in_schema=False)
+    app.mount("/static", StaticFiles(directory=PAGE))
+    app.add_exception_handler(MfbaiError, on_error)
+    app.add_exception_handler(RequestValidationError, on_bad_request)
+    app.add_exception_handler(HTTPException, on_no_such_thing)
+    app.add_exception_handler(Exception, on_defect)
+    _complete_description(app, token)
+    return Guard(app, token), hub
+
+
+async def page() -> Response:
+    return Response((PAGE / "index.html").read_bytes(), media_type="text/html", headers={"Cache-Control": "no-cache"})
+
+
+# --- the description
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """For the description: how a call can be refused."""
+    content = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {status: {"description": "Refused.", "content": content} for status in (400, 401, 403, 421, *statuses)}
+
+
+READS = refusals(404, 422, 503)
+WRITES = refusals(404, 409, 413, 415, 422, 503)
+
+
+def _complete_description(app: FastAPI, token: str | None) -> None:
+    """What FastAPI cannot know: how errors look, and the token."""
+    made = app.openapi()
+    schemas = made["components"]["schemas"]
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    schemas["Problem"] = bodies.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas |= schemas["Problem"].pop("$defs", {})
+    if token is not None:
+        made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        made["security"] = [{"token": []}]
+
+
+# --- what a call is about
+
+
+def hub_of(request: Request) -> Hub:
+    hub: Hub = request.app.state.hub
+    return hub
+
+
+async def desk_of(name: str, request: Request) -> Desk:
+    """The study that the path names; the name is encoded there, as it may hold slashes."""
+    try:
+        wanted = unquote(name, errors="strict")
+    except UnicodeDecodeError:
+        raise UnknownName([Fault("unknown study", f"{name!r}: it is not UTF-8")], "study") from None
+    return await hub_of(request).desk(wanted)
+
+
+TheHub = Annotated[Hub, Depends(hub_of)]
+TheDesk = Annotated[Desk, Depends(desk_of)]
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    body = value if isinstance(value, bytes) else as_json(value)
+    return Response(body, status, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+# --- studies
+
+api = APIRouter()
+STUDY = "/api/v1/studies/{name}"
+
+
+@api.get("/api/v1/studies", response_model=bodies.Studies, responses=refusals(422, 503))
+async def list_studies(
+    hub: TheHub,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100,
+    offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
+    brief: Annotated[bool, Query(description="Names alone: quick, however many there are.")] = False,
+) -> Response:
+    """The studies, the newest first."""
+    names = await hub.in_thread(hub.storage.names)
+    wanted = names[::-1][offset : offset + limit]
+    if brief:
+        return _json({"studies": [{"name": name} for name in wanted], "total": len(names)})
+    tasks = {name: hub.opening(name) for name in wanted}
+    if tasks:
+        await asyncio.wait(tasks.values(), timeout=OPENING)
+    lines = await hub.in_thread(lambda: [_line(name, task) for name, task in tasks.items()])
+    return _json({"studies": lines, "total": len(names)})
+
+
+def _line(name: str, task: asyncio.Future[Desk]) -> dict[str, Any]:
+    if task.done() and not task.cancelled() and task.exception() is None:
+        return task.result().summary()
+    return {"name": name, "state": "opening"}
+
+
+@api.post("/api/v1/studies", status_code=201, response_model=bodies.Created, responses=WRITES)
+async def create(body: bodies.NewStudy, hub: TheHub) -> Response:
+    """Begin a study."""
+
+    def work() -> str:
+        settings = body.model_dump(exclude={"spec"})
+        return create_study(_read_spec(body.spec), **settings, storage=hub.storage).name
+
+    name = await hub.in_thread(work)
+    made = _json({"name": name}, 201)
+    made.headers["Location"] = f"/api/v1/studies/{quote(name, safe='')}"
+    return made
+
+
+def _read_spec(spec: str | dict[str, Any]) -> Problem:
+    """The problem of a spec that was sent. Its size is checked first: a number of arms is quickly written."""
+    try:
+        document = parse(spec) if isinstance(spec, str) else spec
+        _check_size(document)
+        found = from_dict(document, ties=True)
+    except RecursionError:
+        raise InvalidInput([Fault("spec", "is nested too deeply")]) from None
+    return found.problem if isinstance(found, Instance) else found
+
+
+def _check_size(document: dict[str, Any]) -> None:
+    table, fidelities = document.get("problem"), document.get("fidelity")
+    arms = table.get("arms") if isinstance(table, dict) else None
+    n_arms = len(arms) if isinstance(arms, list) else arms if isinstance(arms, int) else 0
+    n_fidelities = len(fidelities) if isinstance(fidelities, list) else 0
+    if n_arms > MOST_ARMS or n_arms * n_fidelities > MOST_CELLS:
+        told = f"has {n_arms} arms and {n_fidelities} fidelities: this server takes {MOST_ARMS} arms"
+        raise InvalidInput([Fault("spec", f"{told} and {MOST_CELLS:,} cells at most")])
+
+
+# --- one study
+
+
+@api.get(STUDY, response_model=bodies.SettingsBody, responses=READS)
+async def settings(desk: TheDesk) -> Response:
+    """What the study was asked to find out."""
+    return _json(desk.study.settings.to_dict())
+
+
+@api.post(f"{STUDY}/ask", response_model=bodies.Trials, responses=WRITES)
+async def ask(body: bodies.Ask, desk: TheDesk) -> Response:
+    """The next evaluations to make."""
+    trials = await desk.call(lambda: desk.study.ask_many(body.n, lease=body.lease, request=body.request))
+    return _json({"trials": [trial.to_dict() for trial in trials]})
+
+
+async def _change(desk: Desk, work: Callable[[Study], None]) -> Response:
+    def call() -> str:
+        work(desk.study)
+        return desk.study.state
+
+    return _json({"state": await desk.call(call)})
+
+
+@api.post(f"{STUDY}/tell", response_model=bodies.Done, responses=WRITES)
+async def tell(body: bodies.Tell, desk: TheDesk) -> Response:
+    """The value of a trial. It is on disk when this is answered. To tell the same again does nothing."""
+    return await _change(desk, lambda study: study.tell(body.trial, body.value))
+
+
+@api.post(f"{STUDY}/fail", response_model=bodies.Done, responses=WRITES)
+async def fail(body: bodies.Fail, desk: TheDesk) -> Response:
+    """A trial has no value and never will. To report it again does nothing."""
+    return await _change(desk, lambda study: study.fail(body.trial, body.reason))
+
+
+@api.post(f"{STUDY}/renew", response_model=bodies.Done, responses=WRITES)
+async def renew(body: bodies.Renew, desk: TheDesk) -> Response:
+    """The worker is still at it."""
+    return await _change(desk, lambda study: study.renew(body.trial, lease=body.lease))
+
+
+@api.post(f"{STUDY}/release", response_model=bodies.Done, responses=WRITES)
+async def release(body: bodies.Release, desk: TheDesk) -> Response:
+    """The worker gives the trial up: whoever asks next has it."""
+    return await _change(desk, lambda study: study.release(body.trial))
+
+
+@api.post(f"{STUDY}/add", response_model=bodies.Done, responses=WRITES)
+async def add(body: bodies.Add, desk: TheDesk) -> Response:
+    """Count values that were measured elsewhere, at no cost. Adding them again counts them again."""
+    return await _change(desk, lambda study: study.add(body.arm, body.fidelity, body.values))
+
+
+@api.get(f"{STUDY}/status", response_model=bodies.StatusBody, responses=READS)
+async def status(desk: TheDesk) -> Response:
+    """Where the study stands."""
+    return _json(await desk.read(lambda: as_json(desk.study.status().to_dict())))
+
+
+@api.get(f"{STUDY}/trials", response_model=bodies.OpenTrials, responses=READS)
+async def trials(desk: TheDesk) -> Response:
+    """What is under way."""
+    found = await desk.read(desk.study.trials)
+    rows = [{"id": trial, "arm_index": arm, "fidelity_index": fidelity} for trial, (arm, fidelity) in found]
+    return _json({"trials": rows})
+
+
+@api.get(f"{STUDY}/view", response_model=bodies.View, responses=READS)
+async def view(desk: TheDesk) -> Response:
+    """What the page shows: the status, its history, what would be optimal, what happened last."""
+    return _json(await desk.view())
+
+
+@api.get(f"{STUDY}/journal", response_model=bodies.Journal, responses=READS)
+async def journal(
+    desk: TheDesk,
+    first: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
+    limit: Annotated[int, Query(ge=1, le=bodies.MOST_EVENTS)] = bodies.MOST_EVENTS,
+) -> Response:
+    """The events from a number on, each with its hash."""
+
+    def work() -> bytes:
+        found = [{**event.body, "hash": event.hash} for event in islice(desk.study.journal(first), limit)]
+        return as_json({"events": found, "next": first + limit if len(found) == limit else None})
+
+    return _json(await desk.read(work))
+
+
+@api.get(f"{STUDY}/export", response_model=dict[str, Any], responses=READS)
+async def export(desk: TheDesk) -> Response:
+    """The certificate, which `mfbai study verify` checks."""
+    made = await desk.read(lambda: make_certificate(desk.study))
+    lines: Iterator[str] = lines_of(made)
+    label = f"attachment; filename=certificate.json; filename*=UTF-8''{quote(desk.study.name, safe='')}.json"
+    headers = {"Content-Disposition": label, "Cache-Control": "no-store"}
+    return StreamingResponse(lines, media_type="application/json", headers=headers)
+
+
+@api.get(
+    f"{STUDY}/events",
+    response_class=StreamingResponse,
+    responses={**READS, 200: {"description": "Server-sent events.", "content": {"text/event-stream": {}}}},
+)
+async def events(desk: TheDesk, hub: TheHub) -> Response:
+    """Server-sent events: the view (as from `view`) at once, then after every change, some times a second at most."""
+    if hub.watchers >= MOST_WATCHERS:
+        raise StorageError(f"{MOST_WATCHERS} streams are open, which is all this server serves: try again later")
+    stream: AsyncIterator[bytes] = desk.watch()
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+
+
+# --- errors
+
+
+def _problem(status: int, name: str, told: str, headers: dict[str, str] | None = None, **more: Any) -> Response:
+    return Response(problem(status, name, told[:LONGEST_DETAIL], **more), status, media_type=PROBLEM, headers=headers)
+
+
+async def on_error(request: Request, error: Any) -> Response:
+    """The library's own errors, in its own words."""
+    kind = type(error)
+    status = (
+        next(STATUS_OF[base] for base in kind.__mro__ if base in STATUS_OF) if isinstance(error, MfbaiError) else 500
+    )
+    if isinstance(error, UnknownName) and error.what == "study":
+        status = 404
+    faults = [fault._asdict() for fault in error.faults[:100]] if isinstance(error, InvalidInput) else None
+    more = {} if faults is None else {"faults": faults}
+    headers = {"Retry-After": "1"} if isinstance(error, NothingToAsk | StorageError) else None
+    return _problem(status, kind.__name__, str(error), headers, **more)
+
+
+async def on_bad_request(request: Request, error: Any) -> Response:
+    """What the description of the API does not allow."""
+    found = error.errors()
+    if any(fault["type"] == "json_invalid" for fault in found):
+        return _problem(400, "InvalidInput", "the body is not JSON")
+    faults = [
+        {"field": ".".join(str(part) for part in fault["loc"][1:]) or "the body", "message": fault["msg"]}
+        for fault in found
+    ]
+    told = [f"{fault['field']}: {fault['message']}" for fault in faults]
+    return _problem(422, "InvalidInput", "\n".join(told), faults=faults[:100])
+
+
+async def on_no_such_thing(request: Request, error: Any) -> Response:
+    names = {400: "InvalidInput", 404: "NotFound", 405: "MethodNotAllowed"}
+    told = {404: "there is nothing here: see /openapi.json", 405: "another method is needed: see /openapi.json"}
+    headers = dict(error.headers or {})
+    name = names.get(error.status_code, "HTTPError")
+    return _problem(error.status_code, name, told.get(error.status_code, str(error.detail)), headers)
+
+
+async def on_defect(request: Request, error: Exception) -> Response:
+    """A fault of ours: it is in the log, and nothing of it in the answer."""
+    return _problem(500, "InternalError", "the server made a mistake: its log says more")

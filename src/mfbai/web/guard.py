@@ -1,0 +1,156 @@
+"""What every request must pass before anything looks at it: size, kind, origin, token."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from mfbai.web.desk import as_json
+
+LARGEST_BODY = 1 << 20  # bytes
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+JSON = "application/json"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Refused(Exception):  # noqa: N818
+    """A request that goes no further: the status, and what to tell."""
+
+    def __init__(self, status: int, name: str, told: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
+        super().__init__(told)
+        self.status = status
+        self.name = name
+        self.told = told
+        self.headers = headers
+
+
+def problem(status: int, name: str, told: str, **more: Any) -> bytes:
+    """An error as the body of a response (RFC 9457); `name` is the exception's, for programs."""
+    return as_json({"type": f"urn:mfbai:{name}", "title": name, "status": status, "detail": told, **more})
+
+
+class Guard:
+    """Around the application."""
+
+    def __init__(self, app: App, token: str | None) -> None:
+        self._app = app
+        self._token = None if token is None else token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_guarded(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *HEADERS]
+            await send(message)
+
+        try:
+            self._check(scope)
+            body = await _read_body(scope, receive) if scope["method"] not in ("GET", "HEAD") else b""
+        except Refused as refused:
+            await _refuse(refused, send_guarded)
+            return
+        # As it was sent: a name in it may hold an encoded slash.
+        scope["path"] = scope["raw_path"].decode("ascii", "replace")
+        await self._app(scope, _replay(body, receive), send_guarded)
+
+    def _check(self, scope: Scope) -> None:
+        headers = dict(scope["headers"])
+        path = scope["path"]
+        if self._token is None:
+            _check_host(headers)
+        _check_origin(headers)
+        if not path.startswith("/api/") and path != "/openapi.json":
+            return  # the page itself, which is no secret
+        if self._token is not None and not self._knows_token(headers):
+            told = "a token is needed: send it in the header 'Authorization: Bearer TOKEN'"
+            raise Refused(401, "Unauthorized", told, ((b"www-authenticate", b"Bearer"),))
+        kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if scope["method"] == "POST" and kind != JSON.encode():
+            raise Refused(415, "UnsupportedMediaType", f"send JSON, with the header 'Content-Type: {JSON}'")
+
+    def _knows_token(self, headers: dict[bytes, bytes]) -> bool:
+        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+        assert self._token is not None
+        return hmac.compare_digest(given.strip(), self._token) and scheme.lower() == b"bearer"
+
+
+def _check_host(headers: dict[bytes, bytes]) -> None:
+    """Without a token, what protects us is that only this machine's programs can call; a browser can be lured into
+    calling by another name that leads here."""
+    host = headers.get(b"host", b"").decode("latin-1")
+    try:
+        name = urlsplit(f"//{host}").hostname
+    except ValueError:
+        name = None
+    if name not in LOCAL_NAMES:
+        raise Refused(
+            421, "MisdirectedRequest", f"this server answers to {', '.join(LOCAL_NAMES)} only, unless it has a token"
+        )
+
+
+def _check_origin(headers: dict[bytes, bytes]) -> None:
+    """A page of another site must not speak for the user."""
+    origin, host = headers.get(b"origin"), headers.get(b"host", b"")
+    if origin is not None and origin.partition(b"://")[2] != host:
+        raise Refused(403, "Forbidden", "pages of other sites may not use this server")
+
+
+async def _read_body(scope: Scope, receive: Receive) -> bytes:
+    too_large = Refused(413, "TooLarge", f"the body is too large: {LARGEST_BODY:,} bytes at most")
+    declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+    if not declared.isdigit() or int(declared) > LARGEST_BODY:
+        raise too_large
+    parts, size, more = [], 0, True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            break
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        more = message.get("more_body", False)
+        if size > LARGEST_BODY:
+            raise too_large
+    return b"".join(parts)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """The body that was read, for the application."""
+    sent = False
+
+    async def read() -> MutableMapping[str, Any]:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return read
+
+
+async def _refuse(refused: Refused, send: Send) -> None:
+    body = problem(refused.status, refused.name, refused.told)
+    headers = [(b"content-type", b"application/problem+json"), (b"content-length", b"%d" % len(body)), *refused.headers]
+    if refused.status == 413:
+        headers.append((b"connection", b"close"))  # the rest of it is not read
+    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
