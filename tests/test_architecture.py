@@ -23,7 +23,7 @@ LAYERS = [
     ["strategies"],
     ["simulation"],
     ["study"],
-    ["planning"],
+    ["planning", "client"],
     ["report"],
     ["paper", "web"],
     ["testing", "cli", "__main__"],

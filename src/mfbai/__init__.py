@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mfbai.certainty import bias_alarms as bias_alarms
     from mfbai.certainty import intervals as intervals
     from mfbai.certainty import risk as risk
+    from mfbai.client import Client as Client
     from mfbai.complexity import Oracle as Oracle
     from mfbai.complexity import oracle as oracle
     from mfbai.errors import EvaluationFailed as EvaluationFailed
@@ -56,6 +57,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "mfbai.certainty": ["BiasAlarm", "Risk", "bias_alarms", "intervals", "risk"],
+    "mfbai.client": ["Client"],
     "mfbai.complexity": ["Oracle", "oracle"],
     "mfbai.errors": [
         "EvaluationFailed",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -78,6 +79,39 @@ class Status:
     def __repr__(self) -> str:
         told = f"{self.leader!r} leads, risk {self.risk:.2g}" if self.leader else "no data"
         return f"<Status of {self.name!r}: {self.state}, {told}, cost {self.cost:g}, {self.told} told>"
+
+
+def status_from_dict(body: Mapping[str, Any], problem: Problem) -> Status:
+    """The reverse of `Status.to_dict`, for a status that was sent."""
+    result = body["result"]
+    ends = np.array([-np.inf, np.inf])
+    entries: dict[str, Any] = {entry.name: body.get(entry.name) for entry in fields(Status)}
+    entries |= {
+        "problem": problem,
+        "evidence": _table(body["evidence"], np.inf),
+        "spent": _table(body["spent"], np.nan),
+        "counts": np.array(body["counts"], dtype=np.float64),
+        "means": _table(body["means"], np.nan),
+        "intervals": _table(body["intervals"], ends),
+        "alarms": _alarms(body["alarms"], problem),
+        "result": None if result is None else Verdict(**{**result, "alarms": _alarms(result["alarms"], problem)}),
+    }
+    return Status(**entries)
+
+
+def _table(rows: Any, missing: Any) -> Array:
+    table = np.array(rows, dtype=np.float64)  # None is NaN
+    found: Array = np.where(np.isnan(table), missing, table)
+    return found
+
+
+def _alarms(rows: Any, problem: Problem) -> tuple[BiasAlarm, ...]:
+    return tuple(
+        BiasAlarm(
+            problem.arms.index(row["arm"]), problem.fidelities.index(row["fidelity"]), row["level"], row["certain"]
+        )
+        for row in rows
+    )
 
 
 def describe_study(fold: Fold) -> Status:

@@ -40,6 +40,7 @@ MOST_CELLS = 10_000
 MOST_LISTED = 1000
 OPENING = 1.0  # seconds that a list waits for studies to be opened
 LONGEST_DETAIL = 4000  # characters
+MOST_FAULTS = 100  # told at once
 PAGE = Path(__file__).parent / "static"
 PROBLEM = "application/problem+json"
 STATUS_OF: dict[type[MfbaiError], int] = {
@@ -325,7 +326,7 @@ async def on_error(request: Request, error: Any) -> Response:
     )
     if isinstance(error, UnknownName) and error.what == "study":
         status = 404
-    faults = [fault._asdict() for fault in error.faults[:100]] if isinstance(error, InvalidInput) else None
+    faults = [fault._asdict() for fault in error.faults[:MOST_FAULTS]] if isinstance(error, InvalidInput) else None
     more = {} if faults is None else {"faults": faults}
     headers = {"Retry-After": "1"} if isinstance(error, NothingToAsk | StorageError) else None
     return _problem(status, kind.__name__, str(error), headers, **more)
@@ -336,12 +337,19 @@ async def on_bad_request(request: Request, error: Any) -> Response:
     found = error.errors()
     if any(fault["type"] == "json_invalid" for fault in found):
         return _problem(400, "InvalidInput", "the body is not JSON")
-    faults = [
-        {"field": ".".join(str(part) for part in fault["loc"][1:]) or "the body", "message": fault["msg"]}
-        for fault in found
-    ]
-    told = [f"{fault['field']}: {fault['message']}" for fault in faults]
-    return _problem(422, "InvalidInput", "\n".join(told), faults=faults[:100])
+    refusal = InvalidInput([_fault(fault) for fault in found[:MOST_FAULTS]], "call")
+    return await on_error(request, refusal)
+
+
+def _fault(found: dict[str, Any]) -> Fault:
+    """What the description does not allow, as the library would say it."""
+    place = ".".join(str(part) for part in found["loc"][1:]) or "the body"
+    if found["type"] == "missing":
+        return Fault(place, "is missing: add it")
+    if found["type"] == "extra_forbidden":
+        return Fault(place, "is not known: leave it out, or check its spelling")
+    told = found["msg"].removeprefix("Input ")
+    return Fault(place, f"is {found['input']!r:.60}: it {told[:1].lower()}{told[1:]}")
 
 
 async def on_no_such_thing(request: Request, error: Any) -> Response:

@@ -64,10 +64,10 @@ def listen(host: str, port: int, token: str | None) -> socket.socket:
     if not 0 <= port <= 65535:
         raise InvalidInput([Fault("--port", f"is {port}: give a number from 1 to 65535, or 0 for any that is free")])
     try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[
-            0
-        ]
-        made = socket.socket(family, kind)
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        made = socket.socket(family, kind, protocol)  # asyncio sends small answers at once only if it is TCP
         try:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             made.bind(address)

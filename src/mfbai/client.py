@@ -1,0 +1,305 @@
+"""Studies of a server that is elsewhere: `mfbai serve`, in the words of `Study`."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import secrets
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import mfbai
+from mfbai import errors
+from mfbai.errors import Fault, Faults, InvalidInput, MfbaiError, StorageError, real
+from mfbai.information import read_problem
+from mfbai.problem import Instance, Problem
+from mfbai.spec import load
+from mfbai.study import Status, Trial, Verdict
+from mfbai.study.certificate import write_certificate
+from mfbai.study.history import Point
+from mfbai.study.journal import Event, canonical
+from mfbai.study.records import status_from_dict
+from mfbai.study.settings import Settings, check_name, read_settings
+from mfbai.study.storage import NameTaken
+from mfbai.study.study import LEASE
+
+SERVER = "http://127.0.0.1:8400"
+PATIENCE = 60.0  # seconds that a server may be away
+TIMEOUT = 60.0  # seconds that an answer may take
+PAUSES = (0.05, 2.0)  # seconds before the first and before later attempts, at most
+AWAY = (502, 503, 504)  # what is answered if the server, or its storage, is away for a moment
+
+
+class Client:
+    """A server's studies.
+
+    url        where `mfbai serve` says it is
+    token      if it needs one; that of the environment variable MFBAI_TOKEN, if none is given
+    patience   seconds for which calls are tried again while the server is away
+
+    It may be used by several threads. What cannot be done twice, `create_study` and `add`, is not sent again once it
+    may have arrived.
+    """
+
+    def __init__(self, url: str = SERVER, *, token: str | None = None, patience: float = PATIENCE) -> None:
+        faults = Faults()
+        self.url = str(url).rstrip("/")
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            faults.add("url", f"is {url!r:.80}: give the address of a server, such as {SERVER}")
+        seconds = real(patience)
+        if seconds is None or not 0 <= seconds <= 1e9:
+            faults.add("patience", f"is {patience!r:.60}: give a number of seconds, 0 or more")
+        given = os.environ.get("MFBAI_TOKEN", "").strip() if token is None else token
+        if not isinstance(given, str) or not given.isascii() or not all(map(str.isprintable, given)):
+            faults.add("token", "cannot be sent: give the text that the server was given")
+        faults.raise_if_any("call")
+        self._parts = parts
+        self._token = given
+        self._patience = float(patience)
+        self._own = threading.local()  # a connection for each thread
+
+    def __repr__(self) -> str:
+        return f"<Client of {self.url}>"
+
+    def create_study(
+        self,
+        problem: Problem | Instance | str | Path,
+        delta: float,
+        *,
+        name: str | None = None,
+        strategy: str = "frugal",
+        stopping: str = "e-process",
+        tolerance: float = 0.0,
+        max_cost: float | None = None,
+        direction: str | None = None,
+        options: Mapping[str, float] | None = None,
+    ) -> RemoteStudy:
+        """A new study on the server: as `mfbai.create_study`. The path of a spec file is one of this machine."""
+        found = read_problem(load(problem, ties=True) if isinstance(problem, str | Path) else problem)
+        asked: dict[str, Any] = {"name": name, "strategy": strategy, "stopping": stopping, "tolerance": tolerance}
+        asked |= {"max_cost": max_cost, "direction": direction, "options": None if options is None else dict(options)}
+        made = self.call("POST", "studies", {"spec": found.to_dict(), "delta": delta, **asked}, repeatable=False)
+        return self.load_study(made["name"])
+
+    def load_study(self, name: str) -> RemoteStudy:
+        """A study that was created before."""
+        faults = Faults()
+        check_name(faults, name)
+        faults.raise_if_any("call")
+        return RemoteStudy(self, read_settings(self.call("GET", f"studies/{quote(name, safe='')}")))
+
+    def list_studies(self) -> list[str]:
+        """The names of the server's studies, in the order they were created."""
+        names: list[str] = []
+        while True:
+            page = self.call("GET", f"studies?brief=true&limit=1000&offset={len(names)}")
+            names += [study["name"] for study in page["studies"]]
+            if not page["studies"] or len(names) >= page["total"]:
+                return names[::-1]
+
+    def close(self) -> None:
+        """End this thread's connection; the next call makes another."""
+        connection, self._own.connection = getattr(self._own, "connection", None), None
+        if connection is not None:
+            connection.close()
+
+    def call(self, method: str, path: str, body: Any = None, *, repeatable: bool = True) -> Any:
+        """What the server answers; its errors are raised as the library's own."""
+        until = time.monotonic() + self._patience
+        pause, longest = PAUSES
+        while True:
+            sent = False
+            try:
+                connection = self._connect()
+                sent = True
+                status, answer = self._exchange(connection, method, path, body)
+                if status not in AWAY:
+                    return _read(self.url, status, answer)
+                failure: MfbaiError = _error(self.url, status, answer)
+                sent = False  # it was refused
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                failure = StorageError(f"{self.url} does not answer: {error}; check that `mfbai serve` runs there")
+            if sent and not repeatable:
+                raise StorageError(
+                    f"{failure}; it is not known whether the call was carried out: look before you repeat it"
+                )
+            if time.monotonic() + pause > until:
+                raise failure
+            time.sleep(pause)
+            pause = min(2 * pause, longest)
+
+    def _connect(self) -> http.client.HTTPConnection:
+        """This thread's connection, made if there is none."""
+        connection: http.client.HTTPConnection | None = getattr(self._own, "connection", None)
+        if connection is None:
+            secure = self._parts.scheme == "https"
+            kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+            connection = kind(str(self._parts.hostname), self._parts.port, timeout=TIMEOUT)
+            connection.connect()
+            self._own.connection = connection
+        return connection
+
+    def _exchange(self, connection: http.client.HTTPConnection, method: str, path: str, body: Any) -> tuple[int, bytes]:
+        headers = {"Accept": "application/json", "User-Agent": f"mfbai/{mfbai.__version__}"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        data = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            data = _encode(body)
+        connection.request(method, f"{self._parts.path}/api/v1/{path}", data, headers)
+        response = connection.getresponse()
+        answer = response.read()
+        if response.will_close:
+            self.close()
+        return response.status, answer
+
+
+class RemoteStudy:
+    """A study on a server, in the words of `Study`: see `Client.create_study` and `Client.load_study`."""
+
+    def __init__(self, client: Client, settings: Settings) -> None:
+        self.settings = settings
+        self._client = client
+        self._path = f"studies/{quote(settings.name, safe='')}"
+
+    @property
+    def name(self) -> str:
+        return self.settings.name
+
+    @property
+    def problem(self) -> Problem:
+        return self.settings.problem
+
+    def __repr__(self) -> str:
+        return f"<RemoteStudy {self.name!r} at {self._client.url}>"
+
+    def ask(self, *, lease: float = LEASE) -> Trial:
+        """The next evaluation to make. If the answer is lost and the call repeated, the trial is the same."""
+        return self.ask_many(1, lease=lease)[0]
+
+    def ask_many(self, n: int, *, lease: float = LEASE) -> list[Trial]:
+        """Up to n evaluations to make at once."""
+        answer = self._post("ask", {"n": n, "lease": lease, "request": secrets.token_hex(8)})
+        return [
+            Trial(**{**trial, "lease_until": datetime.fromisoformat(trial["lease_until"])})
+            for trial in answer["trials"]
+        ]
+
+    def tell(self, trial: Trial | str, value: float) -> None:
+        """The value of a trial. It is on the server's disk when this returns. To tell the same again does nothing."""
+        self._post("tell", {"trial": _id(trial), "value": self.check_value(value)})
+
+    def fail(self, trial: Trial | str, reason: str = "") -> None:
+        """A trial has no value and never will."""
+        self._post("fail", {"trial": _id(trial), "reason": reason})
+
+    def renew(self, trial: Trial | str, *, lease: float = LEASE) -> None:
+        """The worker is still at it: it has `lease` seconds from now."""
+        self._post("renew", {"trial": _id(trial), "lease": lease})
+
+    def release(self, trial: Trial | str) -> None:
+        """The worker gives the trial up: whoever asks next has it."""
+        self._post("release", {"trial": _id(trial)})
+
+    def add(self, arm: str | int, fidelity: str | int, values: float | Iterable[float]) -> None:
+        """Count values that were measured elsewhere, 1000 at once at most. Not sent again if the answer is lost."""
+        given = list(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else [values]
+        body = {"arm": arm, "fidelity": fidelity, "values": [self.check_value(value) for value in given]}
+        if given:
+            self._post("add", body, repeatable=False)
+
+    @property
+    def result(self) -> Verdict | None:
+        """The verdict, once there is one."""
+        return self.status().result
+
+    def status(self) -> Status:
+        """Where the study stands."""
+        return status_from_dict(self._get("status"), self.problem)
+
+    def history(self) -> list[Point]:
+        """Risk and evidence over cost, up to now."""
+        columns = self._get("view")["history"]
+        rows = zip(columns["cost"], columns["risk"], columns["evidence"], columns["leader"], strict=True)
+        return [
+            Point(cost, risk, float("inf") if evidence is None else evidence, leader)
+            for cost, risk, evidence, leader in rows
+        ]
+
+    def trials(self) -> list[tuple[str, tuple[int, int]]]:
+        """The ids and cells (arm, fidelity) of what is under way."""
+        return [(row["id"], (row["arm_index"], row["fidelity_index"])) for row in self._get("trials")["trials"]]
+
+    def journal(self, first: int = 0) -> Iterator[Event]:
+        """The events from a number on, in the order they happened."""
+        following: int | None = first
+        while following is not None:
+            page = self._get(f"journal?first={following}")
+            for event in page["events"]:
+                seal = event.pop("hash")
+                yield Event(canonical(event), seal)
+            following = page["next"]
+
+    def export(self, path: str | Path | None = None) -> dict[str, Any]:
+        """A certificate that anyone can check with `mfbai.verify`; also written to a file, if `path` is given."""
+        made: dict[str, Any] = self._get("export")
+        if path is not None:
+            write_certificate(made, Path(path))
+        return made
+
+    def check_value(self, value: Any) -> float:
+        """The value as a number, if an evaluation of this problem can return it."""
+        return self.settings.check_value(value)
+
+    def _get(self, what: str) -> Any:
+        return self._client.call("GET", f"{self._path}/{what}")
+
+    def _post(self, what: str, body: dict[str, Any], *, repeatable: bool = True) -> Any:
+        return self._client.call("POST", f"{self._path}/{what}", body, repeatable=repeatable)
+
+
+def _id(trial: Trial | str) -> Any:
+    return trial.id if isinstance(trial, Trial) else trial
+
+
+def _encode(body: Any) -> bytes:
+    try:
+        return json.dumps(body, allow_nan=False).encode("ascii")
+    except (TypeError, ValueError) as error:
+        raise InvalidInput([Fault("call", f"cannot be sent as JSON: {error}")]) from None
+
+
+def _read(url: str, status: int, answer: bytes) -> Any:
+    if status >= 400:
+        raise _error(url, status, answer)
+    try:
+        return json.loads(answer)
+    except ValueError:
+        raise StorageError(f"{url} did not answer in JSON: check that `mfbai serve` runs there") from None
+
+
+def _error(url: str, status: int, answer: bytes) -> MfbaiError:
+    """The exception that the server tells of."""
+    try:
+        problem = json.loads(answer)
+        name, told = problem["type"].rpartition(":")[2], str(problem["detail"])
+        faults = [Fault(fault["field"], fault["message"]) for fault in problem.get("faults") or []]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return StorageError(f"{url} answered {status}, and not as mfbai does: check that `mfbai serve` runs there")
+    kind = NameTaken if name == "NameTaken" else getattr(errors, name, None)
+    if isinstance(kind, type) and issubclass(kind, InvalidInput):
+        return kind(faults or [Fault("call", f"was refused: {told}")])
+    if isinstance(kind, type) and issubclass(kind, MfbaiError):
+        return kind(told)
+    if status < 500:
+        return InvalidInput([Fault(url, f"refused the call: {told}")])
+    return StorageError(f"{url} answered {status}: {told}")
