@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check bench bench-strategies bench-guarantee bench-studies postgresql chromium clean
+.PHONY: demo test check bench bench-strategies bench-guarantee bench-studies bench-serve postgresql chromium clean
 
 demo: $(VENV)/ready
 	$(BIN)/mfbai demo
@@ -41,6 +41,9 @@ bench-guarantee: $(VENV)/ready
 
 bench-studies: $(VENV)/ready postgresql
 	$(BIN)/python bench/studies.py
+
+bench-serve: $(VENV)/ready chromium
+	$(BIN)/python bench/serve.py
 
 $(VENV)/ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -6,8 +6,8 @@ import http.client
 import json
 import os
 import secrets
-import threading
 import time
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -63,7 +63,8 @@ class Client:
         self._parts = parts
         self._token = given
         self._patience = float(patience)
-        self._own = threading.local()  # a connection for each thread
+        self._idle: list[http.client.HTTPConnection] = []  # connections that no thread uses now
+        weakref.finalize(self, _close_all, self._idle)
 
     def __repr__(self) -> str:
         return f"<Client of {self.url}>"
@@ -105,10 +106,8 @@ class Client:
                 return names[::-1]
 
     def close(self) -> None:
-        """End this thread's connection; the next call makes another."""
-        connection, self._own.connection = getattr(self._own, "connection", None), None
-        if connection is not None:
-            connection.close()
+        """End the connections that are not in use; the next call makes another."""
+        _close_all(self._idle)
 
     def call(self, method: str, path: str, body: Any = None, *, repeatable: bool = True) -> Any:
         """What the server answers; its errors are raised as the library's own."""
@@ -116,8 +115,10 @@ class Client:
         pause, longest = PAUSES
         while True:
             sent = False
+            connection = None
             try:
-                connection = self._connect()
+                # One that lay idle may be broken, which is found out only when something was sent.
+                connection = self._idle.pop() if self._idle and repeatable else self._connect()
                 sent = True
                 status, answer = self._exchange(connection, method, path, body)
                 if status not in AWAY:
@@ -125,7 +126,8 @@ class Client:
                 failure: MfbaiError = _error(self.url, status, answer)
                 sent = False  # it was refused
             except (OSError, http.client.HTTPException) as error:
-                self.close()
+                if connection is not None:
+                    connection.close()
                 failure = StorageError(f"{self.url} does not answer: {error}; check that `mfbai serve` runs there")
             if sent and not repeatable:
                 raise StorageError(
@@ -137,14 +139,9 @@ class Client:
             pause = min(2 * pause, longest)
 
     def _connect(self) -> http.client.HTTPConnection:
-        """This thread's connection, made if there is none."""
-        connection: http.client.HTTPConnection | None = getattr(self._own, "connection", None)
-        if connection is None:
-            secure = self._parts.scheme == "https"
-            kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-            connection = kind(str(self._parts.hostname), self._parts.port, timeout=TIMEOUT)
-            connection.connect()
-            self._own.connection = connection
+        kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
+        connection = kind(str(self._parts.hostname), self._parts.port, timeout=TIMEOUT)
+        connection.connect()
         return connection
 
     def _exchange(self, connection: http.client.HTTPConnection, method: str, path: str, body: Any) -> tuple[int, bytes]:
@@ -159,7 +156,9 @@ class Client:
         response = connection.getresponse()
         answer = response.read()
         if response.will_close:
-            self.close()
+            connection.close()
+        else:
+            self._idle.append(connection)
         return response.status, answer
 
 
@@ -265,6 +264,11 @@ class RemoteStudy:
 
     def _post(self, what: str, body: dict[str, Any], *, repeatable: bool = True) -> Any:
         return self._client.call("POST", f"{self._path}/{what}", body, repeatable=repeatable)
+
+
+def _close_all(connections: list[http.client.HTTPConnection]) -> None:
+    while connections:
+        connections.pop().close()
 
 
 def _id(trial: Trial | str) -> Any:

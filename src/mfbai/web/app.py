@@ -65,7 +65,7 @@ def make_app(storage: Storage, token: str | None = None) -> tuple[App, Hub]:
         redirect_slashes=False,
     )
     app.state.hub = hub
-    app.include_router(api)
+    app.router.routes.extend(api.routes)  # include_router would copy them, and look twice at every call
     app.add_api_route("/", page, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=PAGE))
     app.add_exception_handler(MfbaiError, on_error)
@@ -109,7 +109,7 @@ def _complete_description(app: FastAPI, token: str | None) -> None:
 # --- what a call is about
 
 
-def hub_of(request: Request) -> Hub:
+async def hub_of(request: Request) -> Hub:
     hub: Hub = request.app.state.hub
     return hub
 
@@ -120,7 +120,8 @@ async def desk_of(name: str, request: Request) -> Desk:
         wanted = unquote(name, errors="strict")
     except UnicodeDecodeError:
         raise UnknownName([Fault("unknown study", f"{name!r}: it is not UTF-8")], "study") from None
-    return await hub_of(request).desk(wanted)
+    hub = await hub_of(request)
+    return await hub.desk(wanted)
 
 
 TheHub = Annotated[Hub, Depends(hub_of)]
