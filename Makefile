@@ -7,6 +7,7 @@ BIN    := $(VENV)/bin
 
 demo: $(VENV)/ready
 	$(BIN)/mfbai demo
+	@echo "Here, that is: $(BIN)/mfbai serve --demo"
 
 test: check postgresql chromium
 	$(BIN)/python -m pytest -n 2 --dist loadfile
@@ -18,12 +19,12 @@ postgresql:
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends postgresql; } || \
 		{ echo "the tests need a PostgreSQL server: on Debian, apt-get install postgresql"; exit 1; }
 
-# The tests of the page use a browser without a screen.
+# The tests of the page use a browser without a screen, those of the documentation curl.
 chromium:
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	@{ command -v chromium >/dev/null || command -v chromium-browser >/dev/null; } && command -v curl >/dev/null || \
 		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium; } || \
-		{ echo "the tests need a browser: on Debian, apt-get install chromium"; exit 1; }
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium curl; } || \
+		{ echo "the tests need a browser and curl: on Debian, apt-get install chromium curl"; exit 1; }
 
 check: $(VENV)/ready
 	$(BIN)/ruff check .

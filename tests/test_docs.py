@@ -13,6 +13,7 @@ import os
 import pkgutil
 import re
 import shlex
+import socket
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SKELETON_PAGE = ROOT / "docs" / "adding_a_strategy.md"
 LENDERS = {"README.md": ROOT / "docs" / "studies.md"}  # pages whose files another one uses
+PORT = "8400"  # where the pages' servers are; the tests' are elsewhere
 RESULTS = ("Evidence", "Oracle", "Plan", "Runs", "Status", "Study", "Trace", "Trial", "Verdict", "Verification")
 
 
@@ -67,8 +69,13 @@ def run_page(page, compare=None):
     """
     compare = compare or check_same
     names = {"__name__": "page"}
-    keys = {}
+    keys = {PORT: str(free_port())} if PORT in page.read_text() else {}
     blocks = blocks_of(page)
+    with contextlib.ExitStack() as servers:
+        run_blocks(page, blocks, names, keys, compare, servers)
+
+
+def run_blocks(page, blocks, names, keys, compare, servers):
     for lent in blocks_of(LENDERS[page.name]) if page.name in LENDERS else []:
         if lent.file:
             Path(lent.file).write_text(lent.text)
@@ -80,11 +87,12 @@ def run_page(page, compare=None):
         elif block.language == "python":
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
-                exec(compile(block.text, f"{page.name}:{block.line}", "exec"), names)
+                code = replace_all(block.text, keys)
+                exec(compile(code, f"{page.name}:{block.line}", "exec"), names)
             if after is not None and after.language == "text":
                 compare(f"{page.name}:{after.line}", after.text, printed.getvalue())
         elif block.language == "console":
-            run_console(page, block, compare, keys)
+            run_console(page, block, compare, keys, servers)
 
 
 def run_doctest(page, block, names):
@@ -96,20 +104,24 @@ def run_doctest(page, block, names):
     assert runner.failures == 0, told.getvalue()
 
 
-def run_console(page, block, compare, keys):
-    """Run the commands of the block that are ours, and compare what they print where the page shows it.
+def run_console(page, block, compare, keys, servers):
+    """Run the commands of the block, if they are ours or curl's, and compare what they print where the page shows it.
 
-    Ids of trials end in a random key, another one each time: `keys` maps those on the page to those of now.
+    Ids of trials end in a random key, another one each time: `keys` maps those on the page to those of now. Commands
+    that end in & run until all else of the page is done.
     """
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
         words = [replace_all(word, keys) for word in shlex.split(command, comments=True)]
-        if words[0] != "mfbai":
+        if words[0] not in ("mfbai", "curl"):
             continue
-        done = subprocess.run(
-            [sys.executable, "-m", *words], capture_output=True, text=True, check=False, env=commands()
-        )
-        wanted = 2 if shown.startswith("error:") else 0
+        call = [sys.executable, "-m", *words] if words[0] == "mfbai" else words
+        if call[-1] == "&":
+            got = servers.enter_context(background([*call[:-1], "--port", keys[PORT]]))
+            compare(f"{page.name}:{block.line}: {command}", shown, replace_all(got, {keys[PORT]: PORT}))
+            continue
+        done = subprocess.run(call, capture_output=True, text=True, check=False, env=commands())
+        wanted = 2 if shown.startswith("error:") else 28 if "--max-time" in words else 0
         assert done.returncode == wanted, f"{page.name}:{block.line}: {command}: {done.returncode}\n{done.stderr}"
         if shown.strip():
             got = done.stdout + done.stderr
@@ -125,6 +137,21 @@ def commands():
     """The environment of commands: `python` is the one that runs the tests."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     return {**os.environ, "PATH": path}
+
+
+@contextlib.contextmanager
+def background(call):
+    """A server, for as long as the block lasts; the line that it prints when it is ready."""
+    with subprocess.Popen(call, stdout=subprocess.PIPE, text=True, env=commands()) as process:
+        try:
+            yield process.stdout.readline()
+        finally:
+            process.terminate()
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return found.getsockname()[1]
 
 
 def keys_in(output):
@@ -149,7 +176,8 @@ def steady(output):
     timed = any(line.endswith(" seconds") for line in lines)
     lines = [re.sub(r"%\s+\d+\.\d\d$", "% *", line) if timed else line for line in lines]
     lines = [re.sub(r'"seconds": [\d.]+', '"seconds": *', line) for line in lines]
-    lines = [re.sub(r"with seed \d+", "with seed *", line) for line in lines]
+    lines = [re.sub(r"with seed \d+|\"seed\":\d+", "seed *", line) for line in lines]
+    lines = [re.sub(r'"lease_until":"[^"]*"', '"lease_until":*', line) for line in lines]
     return [re.sub(r"^by \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.$", "by *.", line) for line in lines]
 
 

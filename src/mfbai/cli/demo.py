@@ -111,6 +111,7 @@ def conclude(out: Any, run: Run, seed: int) -> None:
     out.print(
         "Next, on your own evaluations: mfbai study --help, docs/studies.md; or mfbai simulate --help, README.md."
     )
+    out.print("Or watch studies come to their verdicts, in a browser: [bold]mfbai serve --demo[/bold]")
 
 
 def add_to(app: typer.Typer) -> None:
