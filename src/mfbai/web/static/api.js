@@ -1,0 +1,124 @@
+// Talking with the server: JSON, a token if it wants one, and the stream of a study's views.
+
+import { askForToken, bearer } from "./token.js";
+
+const ROOT = "/api/v1/studies";
+const SILENCE = 60_000; // ms; the server sends a heartbeat far more often
+const FIRST_PAUSE = 400; // ms, doubled at each failure
+const LONGEST_PAUSE = 10_000;
+
+/** What the server refused, in its own words; `type` is a class of mfbai's errors, `faults` name the fields. */
+export class Refusal extends Error {
+  constructor(status, { type = "", detail = "", title = "", faults = [] }) {
+    super(detail || title || `The server answered with status ${status}.`);
+    this.status = status;
+    this.type = type.split(":").at(-1);
+    this.faults = faults ?? [];
+  }
+}
+
+export class Unreachable extends Error {
+  constructor() {
+    super("The server cannot be reached. Is it still running? Nothing that you typed is lost: try again.");
+  }
+}
+
+export const studyPath = (name) => `${ROOT}/${encodeURIComponent(name)}`;
+
+export const listStudies = () => call("GET", ROOT);
+export const createStudy = (settings) => call("POST", ROOT, settings);
+export const ask = (name, lease) => call("POST", `${studyPath(name)}/ask`, { n: 1, lease });
+export const tell = (name, trial, value) => call("POST", `${studyPath(name)}/tell`, { trial, value });
+export const fail = (name, trial, reason) => call("POST", `${studyPath(name)}/fail`, { trial, reason });
+export const release = (name, trial) => call("POST", `${studyPath(name)}/release`, { trial });
+export const certificate = (name) => call("GET", `${studyPath(name)}/export`);
+
+async function call(method, path, body) {
+  const response = await request(path, {
+    method,
+    headers: body === undefined ? {} : { "Content-Type": "application/json" },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  return response.json();
+}
+
+/** A response that is fine. Asks for the token if there must be one, as often as it takes. */
+async function request(path, options) {
+  for (;;) {
+    const sent = bearer();
+    const response = await fetch(path, { ...options, headers: { ...options.headers, ...sent }, cache: "no-store" }).catch(
+      (error) => {
+        throw options.signal?.aborted ? error : new Unreachable();
+      },
+    );
+    if (response.ok) return response;
+    if (response.status !== 401) throw new Refusal(response.status, await response.json().catch(() => ({})));
+    await askForToken(sent, options.signal);
+  }
+}
+
+/**
+ * Hand each view of the study to `onView` until `signal` aborts; reconnect for ever.
+ * `onLost(reason)` is called with a text when there is no connection, and with null when there is one again.
+ */
+export async function follow(name, signal, onView, onLost) {
+  let pause = FIRST_PAUSE;
+  while (!signal.aborted) {
+    try {
+      await readStream(`${studyPath(name)}/events`, signal, (view) => {
+        pause = FIRST_PAUSE;
+        onLost(null);
+        onView(view);
+      });
+      if (!signal.aborted) onLost("");
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof Refusal && error.status === 404) throw error;
+      onLost(error instanceof Refusal ? error.message : "");
+    }
+    await sleep(pause, signal);
+    pause = Math.min(2 * pause, LONGEST_PAUSE);
+  }
+}
+
+async function readStream(path, signal, onView) {
+  const stop = new AbortController();
+  const abort = () => stop.abort();
+  signal.addEventListener("abort", abort, { once: true });
+  let silence;
+  const heard = () => {
+    clearTimeout(silence);
+    silence = setTimeout(abort, SILENCE);
+  };
+  try {
+    const response = await request(path, { headers: { Accept: "text/event-stream" }, signal: stop.signal });
+    heard();
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      heard();
+      const blocks = (rest + value).replaceAll("\r\n", "\n").split("\n\n");
+      rest = blocks.pop();
+      const latest = blocks.map(messageOf).findLast((text) => text !== "");
+      if (latest !== undefined && !signal.aborted) onView(JSON.parse(latest)); // older ones are history already
+    }
+  } finally {
+    clearTimeout(silence);
+    signal.removeEventListener("abort", abort);
+    stop.abort();
+  }
+}
+
+function messageOf(block) {
+  const data = block.split("\n").filter((line) => line.startsWith("data:"));
+  return data.map((line) => line.slice(5)).join("\n").trim();
+}
+
+export function sleep(milliseconds, signal) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
+  });
+}

@@ -1,0 +1,139 @@
+// The form for a new study. It stays as it was typed until a study was created from it.
+
+import { createStudy } from "./api.js";
+import { attempt, errorBox, h, setAttribute, setText } from "./dom.js";
+import { readNumber } from "./format.js";
+import { term } from "./terms.js";
+
+const EXAMPLE = `# Which of three designs is the best? A coarse simulation is cheap and a bit off, a fine one is dear and true.
+[problem]
+arms = ["baseline", "wide", "deep"]
+direction = "maximise"  # or "minimise"
+
+[[fidelity]]            # cheapest first
+name = "coarse"
+cost = 0.05             # of one evaluation, in any unit
+bias = 0.03             # off by this much at most
+
+[[fidelity]]            # the last one is true
+name = "fine"
+cost = 5.0
+
+[family]                # how values vary around their average
+name = "gaussian"       # or bernoulli, poisson, exponential, subgaussian
+variance = 0.01
+`;
+
+const STRATEGIES = ["frugal", "mf-grad", "mf-grad-const", "mf-grad-row", "grad", "grad-const", "track-and-stop", "iise", "lucb", "uniform"];
+const RULES = ["e-process", "stylised", "kaufmann-koolen"]; // "theorem" needs a constant, and is left to the command line
+
+export function newStudyPage() {
+  const fields = makeFields();
+  const box = errorBox();
+  const button = h("button", { class: "primary" }, "Create the study");
+  const form = h(
+    "form",
+    { class: "card create", novalidate: true },
+    fields.spec.root,
+    h("div", { class: "pair" }, fields.name.root, fields.delta.root),
+    h(
+      "details",
+      { class: "more" },
+      h("summary", {}, "More settings"),
+      h("div", { class: "pair" }, fields.max_cost.root, fields.tolerance.root, fields.direction.root, fields.strategy.root, fields.stopping.root),
+    ),
+    box,
+    h("div", { class: "actions" }, button),
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit(fields, button, box);
+  });
+  const root = h(
+    "section",
+    {},
+    h("h1", {}, "New study"),
+    h("p", { class: "lead muted" }, "Say what is compared and how it can be evaluated. The study then tells you, step by step, what to evaluate."),
+    form,
+  );
+  return { root, title: "New study", start() {}, stop() {} };
+}
+
+function makeFields() {
+  return {
+    spec: textField("spec", h("textarea", { rows: 20, spellcheck: "false", autocapitalize: "off", wrap: "soft" }), "spec", "Problem", EXAMPLE),
+    name: textField("name", h("input", { type: "text", autocomplete: "off" }), "study", "Name", "", "Left empty, one is made up."),
+    delta: numberField("delta", "delta", "Risk that you accept", "0.05", "0.05 means: wrong in 1 of 20 such studies, at most."),
+    max_cost: numberField("max_cost", "budget", "Budget", "", "Left empty, there is no limit."),
+    tolerance: numberField("tolerance", "tolerance", "Tolerance", "", "Left empty, it is 0."),
+    direction: choiceField("direction", "direction", "Direction", ["as the problem says", "maximise", "minimise"]),
+    strategy: choiceField("strategy", "strategy", "Strategy", STRATEGIES),
+    stopping: choiceField("stopping", "stopping", "Stopping rule", RULES),
+  };
+}
+
+// A field is {root, read(), complain(text)}: read() gives what to send, undefined to leave it to the server.
+
+function textField(id, input, key, label, value, hint = "") {
+  input.value = value;
+  return field(id, input, key, label, hint, () => input.value.trim() === "" ? undefined : input.value);
+}
+
+function numberField(id, key, label, value, hint) {
+  const input = h("input", { type: "text", inputmode: "decimal", autocomplete: "off" });
+  input.value = value;
+  const read = () => {
+    if (input.value.trim() === "") return undefined;
+    const given = readNumber(input.value);
+    if (Number.isNaN(given)) throw new Error(`${label}: “${input.value}” is not a number.`);
+    return given;
+  };
+  return field(id, input, key, label, hint, read);
+}
+
+/** The first choice is what the server does by itself, and is not sent. */
+function choiceField(id, key, label, choices) {
+  const input = h("select", {}, ...choices.map((choice) => h("option", { value: choice }, choice)));
+  return field(id, input, key, label, "", () => (input.selectedIndex === 0 ? undefined : input.value));
+}
+
+function field(id, input, key, label, hint, read) {
+  const fault = h("p", { class: "fault", id: `${id}-fault` });
+  setAttribute(input, "id", `new-${id}`);
+  setAttribute(input, "aria-describedby", `${id}-hint ${id}-fault`);
+  const help = h("p", { class: "hint muted", id: `${id}-hint` }, hint);
+  const caption = h("div", { class: "caption" }, h("label", { for: `new-${id}` }, label), term(key, "what is this?"));
+  const complain = (text) => {
+    setText(fault, text);
+    setAttribute(input, "aria-invalid", text ? "true" : null);
+  };
+  return { root: h("div", { class: "field" }, caption, input, help, fault), input, read, complain };
+}
+
+async function submit(fields, button, box) {
+  for (const one of Object.values(fields)) one.complain("");
+  try {
+    await attempt(button, box, async () => {
+      const settings = readAll(fields);
+      const { name } = await createStudy(settings);
+      fields.name.input.value = ""; // taken now: the next study needs another
+      location.hash = `#/study/${encodeURIComponent(name)}`;
+    });
+  } catch (error) {
+    for (const { field: name, message } of error.faults ?? []) fields[name]?.complain(message);
+  }
+}
+
+function readAll(fields) {
+  const settings = {};
+  for (const [name, one] of Object.entries(fields)) {
+    try {
+      settings[name] = one.read(); // JSON leaves undefined ones out
+    } catch (error) {
+      one.complain(error.message);
+      throw error;
+    }
+  }
+  if (settings.delta === undefined) throw new Error("Say the risk that you accept: 0.05, for example.");
+  return { ...settings, spec: settings.spec ?? "" };
+}

@@ -1,0 +1,104 @@
+// The list of all studies.
+
+import { listStudies, sleep } from "./api.js";
+import { h, setAttribute, setText, syncRows } from "./dom.js";
+import { number, percent, plural, risk } from "./format.js";
+import { showLost } from "./connection.js";
+import { setBadge } from "./badge.js";
+import { term } from "./terms.js";
+
+const PAUSE = 2000; // ms between two looks
+
+export function listPage() {
+  const list = h("ul", { class: "studies", "aria-label": "Studies" });
+  const note = h("p", { class: "muted" }, "Loading …");
+  const root = h(
+    "section",
+    {},
+    h("div", { class: "title" }, h("h1", {}, "Studies"), h("a", { class: "button primary", href: "#/new" }, "New study")),
+    h("p", { class: "lead muted" }, "Each ", term("study"), " finds the best of several alternatives, with a known ", term("risk"), " of being wrong, at the least cost."),
+    note,
+    list,
+  );
+  const rows = new Map();
+  const update = ({ studies, total }) => {
+    syncRows(list, rows, studies, (study) => study.name, makeRow);
+    setText(note, noteFor(studies.length, total));
+  };
+  let stopper;
+  return {
+    root,
+    title: "Studies",
+    start() {
+      stopper = new AbortController();
+      poll(stopper.signal, update);
+    },
+    stop: () => stopper.abort(),
+  };
+}
+
+function noteFor(shown, total) {
+  if (total === 0) return "There is no study yet. “New study” creates one, with an example to start from.";
+  return shown < total ? `The newest ${shown} of ${total} studies.` : "";
+}
+
+async function poll(signal, update) {
+  while (!signal.aborted) {
+    try {
+      const found = await listStudies();
+      if (signal.aborted) return;
+      showLost(null);
+      update(found);
+    } catch (error) {
+      if (signal.aborted) return;
+      showLost(error.status ? error.message : "");
+    }
+    await sleep(PAUSE, signal);
+  }
+}
+
+function makeRow(study) {
+  const badge = h("span", { class: "badge" });
+  const leader = h("span", { class: "leading" });
+  const facts = h("span", { class: "muted facts" });
+  const alarm = h("span", { class: "alarm-mark" });
+  const bar = h("progress", { max: 1, value: 0, "aria-label": "Progress towards the verdict" });
+  const done = h("span", { class: "muted done" });
+  const root = h(
+    "li",
+    {},
+    h(
+      "a",
+      { class: "card study", href: `#/study/${encodeURIComponent(study.name)}` },
+      h("span", { class: "name" }, study.name),
+      badge,
+      leader,
+      facts,
+      h("span", { class: "bar" }, bar, done),
+      alarm,
+    ),
+  );
+  return {
+    root,
+    update(now) {
+      setBadge(badge, now.state);
+      const opening = now.state === "opening";
+      setText(leader, opening ? "Opening …" : leaderText(now));
+      setText(facts, opening ? "" : factsOf(now));
+      bar.hidden = opening;
+      setAttribute(bar, "value", now.progress ?? 0);
+      setText(done, opening ? "" : percent(now.progress ?? 0));
+      setText(alarm, now.alarms ? `⚠ ${plural(now.alarms, "bias alarm")}` : "");
+    },
+  };
+}
+
+function leaderText({ state, leader }) {
+  if (leader === null) return "No results yet";
+  return state === "decided" ? `The best is ${leader}` : `${leader} leads`;
+}
+
+function factsOf(study) {
+  const size = `${plural(study.arms, "arm")}, ${plural(study.fidelities, "fidelity", "fidelities")}`;
+  return `risk ${risk(study.risk)}, goal ${number(study.delta)} · cost ${number(study.cost)}, ${plural(study.told, "result")} · ${size}`;
+}

@@ -1,0 +1,127 @@
+// Risk and evidence over the cost, as curves with the line that they must reach.
+
+import uPlot from "../uplot/uPlot.esm.js";
+import { h, setAttribute, setText } from "../dom.js";
+import { number, plural, risk } from "../format.js";
+import { term } from "../terms.js";
+import { frame } from "./frame.js";
+
+const LEAST_RISK = 1e-12; // a logarithmic axis knows no zero
+
+export function riskChart() {
+  return chartPanel({
+    className: "risk-chart",
+    title: "Risk, as the money is spent",
+    about: ["The ", term("risk"), " of answering the leader. The study ends when the curve reaches the ", term("delta", "goal"), "."],
+    curve: "risk",
+    line: "goal",
+    colour: "--blue",
+    logarithmic: true,
+    format: risk,
+    read: ({ history, status }) => [history.risk.map((value) => Math.max(value, LEAST_RISK)), status.delta],
+    range: (low, goal) => [Math.min(low, goal) / 2, 1.3],
+    caption: ({ history, status }) =>
+      `After a cost of ${number(status.cost)} the risk is ${risk(status.risk)}; the goal is ${number(status.delta)}. ${leadText(history.leader)}`,
+  });
+}
+
+export function evidenceChart() {
+  return chartPanel({
+    className: "evidence-chart",
+    title: "Evidence, as the money is spent",
+    about: ["The ", term("evidence"), " against the ", term("rival"), " that is the least settled. It must reach the ", term("threshold", "line"), "."],
+    curve: "evidence",
+    line: "needed",
+    colour: "--green",
+    logarithmic: false,
+    format: (value) => number(value, 3),
+    read: ({ history, status }) => [history.evidence.map((value) => (value === null ? null : Math.max(value, 0))), status.needed],
+    range: (_, needed, high) => [0, 1.15 * Math.max(needed, high)],
+    caption: ({ history, status }) =>
+      `The least evidence is ${number(Math.max(history.evidence.at(-1) ?? 0, 0), 3)}; ${number(status.needed, 3)} is needed.`,
+  });
+}
+
+function leadText(leaders) {
+  const named = leaders.filter((leader) => leader !== null);
+  const changes = named.filter((leader, i) => i > 0 && leader !== named[i - 1]).length;
+  return changes === 0 ? "The lead never changed." : `The lead changed ${plural(changes, "time")}.`;
+}
+
+function chartPanel(kind) {
+  const place = h("div", { class: "plot", role: "img" });
+  const caption = h("p", { class: "muted note" });
+  const root = frame(kind.className, kind.title, kind.about, place, caption);
+  let chart = null;
+  let view = null;
+
+  const data = () => {
+    const [values, line] = kind.read(view);
+    return [view.history.cost, values, view.history.cost.map(() => line)];
+  };
+  const draw = () => {
+    chart?.destroy();
+    chart = place.clientWidth > 0 ? new uPlot(options(kind, place), data(), place) : null;
+  };
+  const resized = new ResizeObserver(() => {
+    if (chart && place.clientWidth > 0) chart.setSize(sizeOf(place));
+    else if (view) draw(); // it had no width before
+  });
+  resized.observe(place);
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const redraw = () => view && draw(); // uPlot paints on a canvas, which knows nothing of style sheets
+  scheme.addEventListener("change", redraw);
+
+  return {
+    root,
+    update(now) {
+      view = now;
+      setText(caption, kind.caption(now));
+      setAttribute(place, "aria-label", kind.caption(now));
+      place.dataset.points = now.history.cost.length; // how much there is to see, for whom it is not drawn
+      if (chart) chart.setData(data());
+      else draw();
+    },
+    stop() {
+      resized.disconnect();
+      scheme.removeEventListener("change", redraw);
+      chart?.destroy();
+    },
+  };
+}
+
+const sizeOf = (place) => ({ width: place.clientWidth, height: 230 });
+
+function options(kind, place) {
+  const style = getComputedStyle(place);
+  const colour = (name) => style.getPropertyValue(name).trim();
+  const font = `12px ${style.fontFamily}`;
+  const axis = { stroke: colour("--muted"), font, grid: { stroke: colour("--grid"), width: 1 }, ticks: { show: false } };
+  const readable = (_, value) => (value === null ? "–" : kind.format(value));
+  return {
+    ...sizeOf(place),
+    padding: [10, 14, 0, 0],
+    cursor: { drag: { x: false, y: false }, points: { size: 7 } },
+    legend: { markers: { width: 2 } },
+    scales: {
+      x: { time: false, range: (_, low, high) => [Math.min(low, 0), high > 0 ? high : 1] },
+      y: { distr: kind.logarithmic ? 3 : 1, range: (chart) => yRange(kind, chart) },
+    },
+    axes: [
+      { ...axis, values: (_, all) => all.map((value) => number(value)) },
+      { ...axis, size: 56, values: (_, all) => all.map((value) => (value === null ? null : number(value))) },
+    ],
+    series: [
+      { label: "cost", value: (_, value) => (value === null ? "–" : number(value)) },
+      { label: kind.curve, stroke: colour(kind.colour), fill: kind.logarithmic ? undefined : `${colour(kind.colour)}22`, width: 2.5, value: readable, points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }) },
+      { label: kind.line, stroke: colour("--vermilion"), width: 1.5, dash: [6, 5], value: readable, points: { show: false } },
+    ],
+  };
+}
+
+/** The axis holds the whole curve and its goal, whatever is in view. */
+function yRange(kind, chart) {
+  const values = chart.data[1].filter((value) => value !== null);
+  const goal = chart.data[2].at(-1) ?? 1;
+  return kind.range(Math.min(...values, goal), goal, Math.max(...values, 0));
+}

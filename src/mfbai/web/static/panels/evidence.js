@@ -1,0 +1,68 @@
+// How strongly each rival is proven not to be better than the leader: bars, and the line that all must reach.
+
+import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
+import { number } from "../format.js";
+import { term } from "../terms.js";
+import { frame } from "./frame.js";
+
+const LINE_AT = 0.7; // of the width: the line stays where it is, and what is far beyond it is cut
+
+export function evidencePanel(arms) {
+  const list = h("ul", { class: "rows evidence-rows" });
+  const needed = h("span", { class: "needed" });
+  const note = h("p", { class: "muted note" });
+  const toggle = arms.makeToggle();
+  const root = frame(
+    "evidence",
+    "Is it proven?",
+    [
+      "The ", term("evidence"), " that the ", term("leader"), " is better than each ", term("rival"), ". When all bars reach the ",
+      term("threshold", "dashed line"), ", it is proven.",
+    ],
+    h("div", { class: "scale", "aria-hidden": "true" }, needed),
+    list,
+    note,
+    toggle.root,
+  );
+  root.style.setProperty("--line-at", `${100 * LINE_AT}%`);
+  const rows = new Map();
+  return {
+    root,
+    update({ status }) {
+      setText(needed, `needed: ${number(status.needed, 3)}`);
+      syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status.arms[arm]), status);
+      setText(note, noteFor(status));
+      toggle.update();
+    },
+  };
+}
+
+function noteFor({ stopping, evidence, needed, leader_index: leader }) {
+  const rivals = evidence.filter((_, arm) => arm !== leader);
+  const settled = rivals.filter((value) => value === null || value >= needed).length;
+  const count = leader === null ? "No results count yet." : `${settled} of ${rivals.length} rivals are settled.`;
+  const rule = stopping === "e-process" ? "" : ` This study stops by another rule, “${stopping}”; the bars show what is proven of its answer.`;
+  return count + rule;
+}
+
+function makeRow(arm, armName) {
+  const name = h("span", { class: "arm", title: armName }, armName);
+  const fill = h("span", { class: "fill" });
+  const value = h("span", { class: "value" });
+  const root = h("li", {}, name, h("span", { class: "track", "aria-hidden": "true" }, fill), value);
+  return {
+    root,
+    update(_, { evidence, needed, leader_index: leader }) {
+      const leads = arm === leader;
+      const proof = evidence[arm] ?? Infinity;
+      const reached = leads || proof >= needed;
+      setText(value, leads ? "★ leads" : `${number(Math.max(proof, 0), 3)}${reached ? " ✓" : ""}`);
+      setAttribute(root, "data-state", leads ? "leads" : reached ? "reached" : "open");
+      setStyle(fill, "width", `${100 * width(leads ? 0 : proof, needed)}%`);
+    },
+  };
+}
+
+function width(proof, needed) {
+  return Math.min(Math.max((proof / needed) * LINE_AT, 0), 1);
+}

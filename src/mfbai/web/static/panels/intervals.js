@@ -1,0 +1,102 @@
+// Where the true value of each arm must be: intervals on a common axis, with the averages that were seen.
+
+import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
+import { number, ticks } from "../format.js";
+import { term } from "../terms.js";
+import { frame } from "./frame.js";
+
+export function intervalsPanel(arms) {
+  const list = h("ul", { class: "rows interval-rows" });
+  const axis = h("div", { class: "axis", "aria-hidden": "true" });
+  const better = h("p", { class: "better muted" });
+  const key = h("p", { class: "key muted" });
+  const toggle = arms.makeToggle();
+  const root = frame(
+    "intervals",
+    "How good is each arm?",
+    ["The bar is the ", term("interval"), " that holds the ", term("trueValue"), " of the ", term("arm"), "; dots are the ", term("mean", "averages"), " seen."],
+    list,
+    h("div", { class: "rows axis-row" }, axis),
+    better,
+    key,
+    toggle.root,
+  );
+  const rows = new Map();
+  const marks = new Map();
+  return {
+    root,
+    update({ status }) {
+      const domain = domainOf(status, arms.shown());
+      const more = { status, domain, line: lineOf(status) };
+      syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status), more);
+      syncRows(axis, marks, ticks(...domain, 5), (tick) => tick, makeTick, domain);
+      setText(better, status.direction === "minimise" ? "← smaller is better" : "larger is better →");
+      setAttribute(better, "data-direction", status.direction);
+      setText(key, keyFor(status));
+      toggle.update();
+    },
+  };
+}
+
+/** From the least to the largest finite number there is to show, and a little more. */
+function domainOf({ intervals, means }, shown) {
+  const seen = shown.flatMap((arm) => [...intervals[arm], ...means[arm]]).filter((value) => value !== null);
+  if (seen.length === 0) return [0, 1];
+  const low = Math.min(...seen);
+  const high = Math.max(...seen);
+  const margin = 0.04 * (high - low) || Math.abs(low) || 1;
+  return [low - margin, high + margin];
+}
+
+/** The leader's worst case: an arm whose interval is all beyond it is out. */
+function lineOf({ leader_index: leader, intervals, direction }) {
+  return leader === null ? null : intervals[leader][direction === "minimise" ? 1 : 0];
+}
+
+function keyFor({ fidelities, leader_index: leader }) {
+  const dots = fidelities.length === 1 ? "" : `Hollow dots: cheap fidelities, which may be off. Full dot: “${fidelities.at(-1)}”, the true one. `;
+  return dots + (leader === null ? "" : "Dashed line: the leader's worst case.");
+}
+
+function makeRow(arm, { arms, fidelities }) {
+  const name = h("span", { class: "arm", title: arms[arm] });
+  const range = h("span", { class: "range" });
+  const line = h("span", { class: "line" });
+  const dots = fidelities.map((_, m) => h("span", { class: m === fidelities.length - 1 ? "dot true" : "dot" }));
+  const words = h("span", { class: "value" });
+  const root = h("li", {}, name, h("span", { class: "track plain", "aria-hidden": "true" }, line, range, ...dots), words);
+  return {
+    root,
+    update(_, { status, domain, line: worst }) {
+      const [low, high] = status.intervals[arm];
+      const leads = arm === status.leader_index;
+      setText(name, leads ? `★ ${arms[arm]}` : arms[arm]);
+      setAttribute(root, "data-state", leads ? "leads" : "open");
+      setStyle(range, "left", low === null ? "0%" : at(low, domain));
+      setStyle(range, "right", high === null ? "0%" : `calc(100% - ${at(high, domain)})`);
+      setAttribute(range, "data-open", openEnds(low, high));
+      line.hidden = worst === null;
+      if (worst !== null) setStyle(line, "left", at(worst, domain));
+      dots.forEach((dot, m) => placeDot(dot, status.means[arm][m], domain));
+      setText(words, low === null && high === null ? "anything" : `${number(low, 3)} to ${number(high, 3)}`);
+    },
+  };
+}
+
+function placeDot(dot, mean, domain) {
+  dot.hidden = mean === null;
+  if (mean !== null) setStyle(dot, "left", at(mean, domain));
+}
+
+function openEnds(low, high) {
+  return `${low === null ? "left " : ""}${high === null ? "right" : ""}`.trim() || null;
+}
+
+function makeTick(tick) {
+  const root = h("span", { class: "tick" }, number(tick));
+  return { root, update: (_, domain) => setStyle(root, "left", at(tick, domain)) };
+}
+
+function at(value, [low, high]) {
+  return `${((100 * (value - low)) / (high - low)).toFixed(2)}%`;
+}

@@ -1,0 +1,33 @@
+// What happened last.
+
+import { h, setText, syncRows } from "../dom.js";
+import { clock } from "../format.js";
+import { term } from "../terms.js";
+import { frame } from "./frame.js";
+
+const SIGNS = { create: "＋", ask: "→", tell: "←", fail: "×", add: "＋", verdict: "★" };
+
+export function recentPanel() {
+  const list = h("ol", { class: "events", tabindex: "0", "aria-label": "Recent events, newest first" });
+  const total = h("p", { class: "muted note" });
+  const root = frame("recent", "What happened last", ["The newest lines of the study's journal (", term("event", "events"), ")."], list, total);
+  const rows = new Map();
+  return {
+    root,
+    update({ recent, events }) {
+      syncRows(list, rows, recent, (event) => event.n, makeRow);
+      setText(total, `${events} events in all.`);
+    },
+  };
+}
+
+function makeRow({ at, kind, text }) {
+  const root = h(
+    "li",
+    { "data-kind": kind },
+    h("time", { datetime: new Date(1000 * at).toISOString() }, clock(at)),
+    h("span", { class: "sign", "aria-hidden": "true" }, SIGNS[kind] ?? "·"),
+    h("span", { class: "what" }, text),
+  );
+  return { root, update() {} }; // what happened does not change
+}

@@ -1,0 +1,161 @@
+// Evaluating by hand: ask for a trial, see what to evaluate, tell the value.
+
+import { ask, fail, release, tell } from "../api.js";
+import { attempt, errorBox, h, newId, setAttribute, setText, syncRows } from "../dom.js";
+import { number, plural, readNumber } from "../format.js";
+import { term } from "../terms.js";
+import { frame } from "./frame.js";
+
+const LEASE = 3600; // s
+
+export function trialsPanel(study) {
+  const askButton = h("button", { type: "button", class: "primary" }, "Ask for a trial");
+  const lease = h("input", { id: newId("lease"), type: "text", inputmode: "decimal", size: 6, autocomplete: "off" });
+  lease.value = "60";
+  const box = errorBox();
+  const said = h("p", { class: "said", role: "status" });
+  const list = h("ul", { class: "trials", "aria-label": "Trials under way" });
+  const hidden = h("p", { class: "muted note" });
+  const root = frame(
+    "by-hand",
+    "Evaluate by hand",
+    ["Ask for a ", term("trial"), ", evaluate what it says, and tell the value. Programs can do the same at the same time."],
+    h("div", { class: "inline ask" }, askButton, h("span", { class: "lease" }, h("label", { for: lease.id }, "for"), lease, "minutes", term("lease", "?"))),
+    box,
+    said,
+    list,
+    hidden,
+  );
+  const trials = openTrials();
+  const rows = new Map();
+  const refresh = () => {
+    const items = trials.items((id) => rows.get(id)?.inUse() ?? false);
+    syncRows(list, rows, items, (trial) => trial.id, (trial) => makeRow(study, trial, done));
+  };
+  const done = (trial, words) => {
+    trials.close(trial.id);
+    refresh();
+    if (words) {
+      setText(said, words);
+      askButton.focus(); // the row with the focus is gone; this is what comes next
+    }
+  };
+  askButton.addEventListener("click", () =>
+    attempt(askButton, box, async () => {
+      const minutes = readNumber(lease.value);
+      const [trial] = (await ask(study, Number.isNaN(minutes) ? LEASE : 60 * minutes)).trials;
+      trials.open(trial);
+      refresh();
+      setText(said, "");
+      rows.get(trial.id).focus();
+    }).catch(() => {}),
+  );
+  return {
+    root,
+    update({ status, open }) {
+      askButton.hidden = status.state !== "running";
+      root.querySelector(".lease").hidden = askButton.hidden;
+      trials.see(open, status.pending);
+      refresh();
+      setText(hidden, underWay(status, Math.max(status.pending - rows.size, 0)));
+    },
+  };
+}
+
+function underWay({ state, pending }, unseen) {
+  if (state !== "running") return "There is a verdict: nothing more has to be evaluated.";
+  if (pending === 0) return "Nothing is under way.";
+  return unseen === 0 ? "" : `And ${plural(unseen, "more trial")} under way.`;
+}
+
+/**
+ * The trials under way: those of the last view, and those asked for here that no view has shown yet. What is no longer
+ * under way stays while someone is typing into it, marked `gone`.
+ */
+function openTrials() {
+  const known = new Map(); // id -> {id, arm, fidelity, cost, seed, seen, gone}
+  const closed = new Set(); // by us; a view that is older must not bring them back
+  return {
+    open(trial) {
+      closed.delete(trial.id); // given back here before
+      known.set(trial.id, { ...trial, seen: false, gone: false });
+    },
+    close(id) {
+      known.delete(id);
+      closed.add(id);
+    },
+    see(open, pending) {
+      const complete = open.length >= pending; // otherwise a trial may be open and not in the list
+      const ids = new Set(open.map((trial) => trial.id));
+      for (const id of closed) if (!ids.has(id)) closed.delete(id);
+      for (const trial of open) if (!closed.has(trial.id)) known.set(trial.id, { ...trial, seen: true, gone: false });
+      for (const [id, trial] of known) if (trial.seen && complete && !ids.has(id)) trial.gone = true;
+    },
+    items(inUse) {
+      for (const [id, trial] of known) if (trial.gone && !inUse(id)) known.delete(id);
+      return [...known.values()];
+    },
+  };
+}
+
+function makeRow(study, trial, done) {
+  const box = errorBox();
+  const value = h("input", { id: newId("value"), type: "text", inputmode: "decimal", size: 10, autocomplete: "off" });
+  const reason = h("input", { id: newId("reason"), type: "text", autocomplete: "off", placeholder: "why?" });
+  const tellButton = h("button", { class: "primary" }, "Tell");
+  const failButton = h("button", { type: "button" }, "It failed");
+  const releaseButton = h("button", { type: "button" }, "Give it back");
+  const dismiss = h("button", { type: "button", onclick: () => done(trial, "The trial was closed elsewhere.") }, "Dismiss");
+  const gone = h("p", { class: "gone" }, "This trial is no longer under way: someone else told its value, or gave it up. ", dismiss);
+  const form = h(
+    "form",
+    { novalidate: true },
+    h("div", { class: "inline" }, h("label", { for: value.id }, "Value"), value, tellButton),
+    h(
+      "details",
+      {},
+      h("summary", {}, "There is no value"),
+      h("div", { class: "inline" }, h("label", { for: reason.id }, "Reason"), reason, failButton, term("fail", "?"), releaseButton, term("release", "?")),
+    ),
+    box,
+  );
+  const root = h("li", { class: "trial" }, what(trial), form, gone);
+  const run = (button, action, words) => attempt(button, box, action).then(() => done(trial, words()), () => {});
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const given = readNumber(value.value);
+    run(
+      tellButton,
+      async () => {
+        if (Number.isNaN(given)) throw new Error(`“${value.value}” is not a number.`);
+        await tell(study, trial.id, given);
+      },
+      () => `Told ${number(given)} for “${trial.arm}” at “${trial.fidelity}”.`,
+    );
+  });
+  failButton.addEventListener("click", () =>
+    run(failButton, () => fail(study, trial.id, reason.value), () => `Reported the trial of “${trial.arm}” as failed.`),
+  );
+  releaseButton.addEventListener("click", () =>
+    run(releaseButton, () => release(study, trial.id), () => `Gave the trial of “${trial.arm}” back.`),
+  );
+  return {
+    root,
+    update(now) {
+      gone.hidden = !now.gone;
+      setAttribute(root, "data-gone", now.gone || null);
+    },
+    inUse: () => value.value !== "" || reason.value !== "" || root.contains(document.activeElement),
+    focus: () => value.focus(),
+  };
+}
+
+function what(trial) {
+  return h(
+    "p",
+    { class: "what" },
+    "Evaluate ", h("strong", {}, trial.arm), " at ", h("strong", {}, trial.fidelity), " ",
+    h("span", { class: "muted" }, `cost ${number(trial.cost)} · `, term("seed"), ` `, h("code", {}, String(trial.seed)), ` · ${trial.id}`),
+  );
+}

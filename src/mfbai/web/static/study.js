@@ -1,0 +1,66 @@
+// One study, live: a page of panels, each of which is {root, update(view), stop?()}.
+
+import { follow } from "./api.js";
+import { armChoice } from "./arms.js";
+import { setBadge } from "./badge.js";
+import { showLost } from "./connection.js";
+import { h, setText } from "./dom.js";
+import { alarmsPanel } from "./panels/alarms.js";
+import { certificateButton } from "./panels/certificate.js";
+import { evidenceChart, riskChart } from "./panels/charts.js";
+import { evidencePanel } from "./panels/evidence.js";
+import { intervalsPanel } from "./panels/intervals.js";
+import { recentPanel } from "./panels/recent.js";
+import { spendPanel } from "./panels/spend.js";
+import { trialsPanel } from "./panels/trials.js";
+import { verdictPanel } from "./panels/verdict.js";
+
+export function studyPage(name) {
+  const badge = h("span", { class: "badge" });
+  const waiting = h("p", { class: "muted", role: "status" }, "Opening the study …");
+  const content = h("div", { class: "panels", hidden: true });
+  const root = h(
+    "article",
+    {},
+    h("div", { class: "title" }, h("div", { class: "heading" }, h("h1", {}, name), badge), certificateButton(name)),
+    waiting,
+    content,
+  );
+  const arms = armChoice(() => last && update(last));
+  const panels = [
+    verdictPanel(),
+    alarmsPanel(),
+    evidencePanel(arms),
+    intervalsPanel(arms),
+    riskChart(),
+    evidenceChart(),
+    spendPanel(arms),
+    trialsPanel(name),
+    recentPanel(),
+  ];
+  content.append(...panels.map((panel) => panel.root));
+  let last = null;
+  const update = (view) => {
+    last = view;
+    setBadge(badge, view.status.state);
+    waiting.hidden = true;
+    content.hidden = false;
+    arms.choose(view.status);
+    for (const panel of panels) panel.update(view);
+  };
+  const stopper = new AbortController();
+  return {
+    root,
+    title: name,
+    start: () =>
+      follow(name, stopper.signal, update, showLost).catch((error) => {
+        content.hidden = true;
+        waiting.hidden = false;
+        setText(waiting, error.message);
+      }),
+    stop() {
+      stopper.abort();
+      for (const panel of panels) panel.stop?.();
+    },
+  };
+}
