@@ -25,9 +25,10 @@ export class Unreachable extends Error {
 
 export const studyPath = (name) => `${ROOT}/${encodeURIComponent(name)}`;
 
-export const listStudies = () => call("GET", ROOT);
+export const listStudies = (limit) => call("GET", `${ROOT}?limit=${limit}`);
 export const createStudy = (settings) => call("POST", ROOT, settings);
-export const ask = (name, lease) => call("POST", `${studyPath(name)}/ask`, { n: 1, lease });
+/** Sent again with the same `request`, because the answer was lost, it hands out the same trial again. */
+export const ask = (name, lease, request) => call("POST", `${studyPath(name)}/ask`, { n: 1, lease, request });
 export const tell = (name, trial, value) => call("POST", `${studyPath(name)}/tell`, { trial, value });
 export const fail = (name, trial, reason) => call("POST", `${studyPath(name)}/fail`, { trial, reason });
 export const release = (name, trial) => call("POST", `${studyPath(name)}/release`, { trial });
@@ -65,10 +66,10 @@ export async function follow(name, signal, onView, onLost) {
   let pause = FIRST_PAUSE;
   while (!signal.aborted) {
     try {
-      await readStream(`${studyPath(name)}/events`, signal, (view) => {
+      await readStream(`${studyPath(name)}/events`, signal, ({ event, data }) => {
         pause = FIRST_PAUSE;
-        onLost(null);
-        onView(view);
+        onLost(event === "problem" ? data.detail : null); // the server cannot read the study now, and goes on trying
+        if (event === "view") onView(data);
       });
       if (!signal.aborted) onLost("");
     } catch (error) {
@@ -81,7 +82,7 @@ export async function follow(name, signal, onView, onLost) {
   }
 }
 
-async function readStream(path, signal, onView) {
+async function readStream(path, signal, onMessage) {
   const stop = new AbortController();
   const abort = () => stop.abort();
   signal.addEventListener("abort", abort, { once: true });
@@ -101,8 +102,8 @@ async function readStream(path, signal, onView) {
       heard();
       const blocks = (rest + value).replaceAll("\r\n", "\n").split("\n\n");
       rest = blocks.pop();
-      const latest = blocks.map(messageOf).findLast((text) => text !== "");
-      if (latest !== undefined && !signal.aborted) onView(JSON.parse(latest)); // older ones are history already
+      const latest = blocks.map(readMessage).findLast((message) => message.data !== "");
+      if (latest && !signal.aborted) onMessage({ ...latest, data: JSON.parse(latest.data) }); // older ones are history
     }
   } finally {
     clearTimeout(silence);
@@ -111,9 +112,10 @@ async function readStream(path, signal, onView) {
   }
 }
 
-function messageOf(block) {
-  const data = block.split("\n").filter((line) => line.startsWith("data:"));
-  return data.map((line) => line.slice(5)).join("\n").trim();
+function readMessage(block) {
+  const lines = block.split("\n");
+  const read = (field) => lines.filter((line) => line.startsWith(`${field}:`)).map((line) => line.slice(field.length + 1).trim());
+  return { event: read("event").at(-1) ?? "message", data: read("data").join("\n") };
 }
 
 export function sleep(milliseconds, signal) {

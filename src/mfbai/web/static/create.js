@@ -5,7 +5,8 @@ import { attempt, errorBox, h, setAttribute, setText } from "./dom.js";
 import { readNumber } from "./format.js";
 import { term } from "./terms.js";
 
-const EXAMPLE = `# Which of three designs is the best? A coarse simulation is cheap and a bit off, a fine one is dear and true.
+const EXAMPLE = `# Which of three designs is the best?
+# A coarse simulation is cheap and a bit off, a fine one is dear and true.
 [problem]
 arms = ["baseline", "wide", "deep"]
 direction = "maximise"  # or "minimise"
@@ -61,7 +62,7 @@ export function newStudyPage() {
 
 function makeFields() {
   return {
-    spec: textField("spec", h("textarea", { rows: 20, spellcheck: "false", autocapitalize: "off", wrap: "soft" }), "spec", "Problem", EXAMPLE),
+    spec: textField("spec", h("textarea", { rows: 21, spellcheck: "false", autocapitalize: "off", wrap: "soft" }), "spec", "Problem", EXAMPLE),
     name: textField("name", h("input", { type: "text", autocomplete: "off" }), "study", "Name", "", "Left empty, one is made up."),
     delta: numberField("delta", "delta", "Risk that you accept", "0.05", "0.05 means: wrong in 1 of 20 such studies, at most."),
     max_cost: numberField("max_cost", "budget", "Budget", "", "Left empty, there is no limit."),

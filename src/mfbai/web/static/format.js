@@ -27,7 +27,7 @@ export function plural(count, one, many = `${one}s`) {
 export function clock(unixSeconds) {
   const then = new Date(1000 * unixSeconds);
   const today = then.toDateString() === new Date().toDateString();
-  const time = then.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  const time = then.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
   return today ? time : `${then.toLocaleDateString()} ${time}`;
 }
 

@@ -8,10 +8,19 @@ import { setBadge } from "./badge.js";
 import { term } from "./terms.js";
 
 const PAUSE = 2000; // ms between two looks
+const STEP = 100; // studies shown, and as many more with each press of the button
+const MOST = 1000; // the server lists no more at once
 
 export function listPage() {
   const list = h("ul", { class: "studies", "aria-label": "Studies" });
   const note = h("p", { class: "muted" }, "Loading …");
+  let limit = STEP;
+  let stopper;
+  const more = h("button", { type: "button", class: "quiet", hidden: true }, "Show more");
+  more.addEventListener("click", () => {
+    limit = Math.min(limit + STEP, MOST);
+    restart();
+  });
   const root = h(
     "section",
     {},
@@ -19,20 +28,23 @@ export function listPage() {
     h("p", { class: "lead muted" }, "Each ", term("study"), " finds the best of several alternatives, with a known ", term("risk"), " of being wrong, at the least cost."),
     note,
     list,
+    more,
   );
   const rows = new Map();
   const update = ({ studies, total }) => {
     syncRows(list, rows, studies, (study) => study.name, makeRow);
     setText(note, noteFor(studies.length, total));
+    more.hidden = studies.length >= Math.min(total, MOST);
   };
-  let stopper;
+  const restart = () => {
+    stopper?.abort();
+    stopper = new AbortController();
+    poll(stopper.signal, limit, update);
+  };
   return {
     root,
     title: "Studies",
-    start() {
-      stopper = new AbortController();
-      poll(stopper.signal, update);
-    },
+    start: restart,
     stop: () => stopper.abort(),
   };
 }
@@ -42,10 +54,10 @@ function noteFor(shown, total) {
   return shown < total ? `The newest ${shown} of ${total} studies.` : "";
 }
 
-async function poll(signal, update) {
+async function poll(signal, limit, update) {
   while (!signal.aborted) {
     try {
-      const found = await listStudies();
+      const found = await listStudies(limit);
       if (signal.aborted) return;
       showLost(null);
       update(found);

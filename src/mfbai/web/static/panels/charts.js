@@ -6,13 +6,14 @@ import { number, plural, risk } from "../format.js";
 import { term } from "../terms.js";
 import { frame } from "./frame.js";
 
+const LINE = 2; // the series of the line to reach
 const LEAST_RISK = 1e-12; // a logarithmic axis knows no zero
 
 export function riskChart() {
   return chartPanel({
     className: "risk-chart",
     title: "Risk, as the money is spent",
-    about: ["The ", term("risk"), " of answering the leader. The study ends when the curve reaches the ", term("delta", "goal"), "."],
+    about: ["The ", term("risk"), " of answering the leader. It must come down to the ", term("delta", "goal"), "."],
     curve: "risk",
     line: "goal",
     colour: "--blue",
@@ -81,6 +82,7 @@ function chartPanel(kind) {
       place.dataset.points = now.history.cost.length; // how much there is to see, for whom it is not drawn
       if (chart) chart.setData(data());
       else draw();
+      if (chart?.cursor.idx === null) chart.setLegend({ idx: now.history.cost.length - 1 }); // the present, unless one points
     },
     stop() {
       resized.disconnect();
@@ -89,6 +91,10 @@ function chartPanel(kind) {
     },
   };
 }
+
+const numbers = (_, all) => all.map((value) => (value === null ? null : number(value)));
+const isDecade = (value) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-9;
+const onlyDecades = (_, all) => all.map((value) => (isDecade(value) ? value : null)); // nine lines each would be a lot of ink
 
 const sizeOf = (place) => ({ width: place.clientWidth, height: 230 });
 
@@ -102,14 +108,16 @@ function options(kind, place) {
     ...sizeOf(place),
     padding: [10, 14, 0, 0],
     cursor: { drag: { x: false, y: false }, points: { size: 7 } },
-    legend: { markers: { width: 2 } },
+    legend: { markers: { width: 2, dash: (_, series) => (series === LINE ? "dashed" : "solid") } },
     scales: {
       x: { time: false, range: (_, low, high) => [Math.min(low, 0), high > 0 ? high : 1] },
       y: { distr: kind.logarithmic ? 3 : 1, range: (chart) => yRange(kind, chart) },
     },
     axes: [
-      { ...axis, values: (_, all) => all.map((value) => number(value)) },
-      { ...axis, size: 56, values: (_, all) => all.map((value) => (value === null ? null : number(value))) },
+      { ...axis, size: 32, label: "cost", labelSize: 20, labelFont: font, values: numbers },
+      kind.logarithmic
+        ? { ...axis, size: 56, values: numbers, filter: onlyDecades, grid: { ...axis.grid, filter: onlyDecades } }
+        : { ...axis, size: 56, values: numbers },
     ],
     series: [
       { label: "cost", value: (_, value) => (value === null ? "–" : number(value)) },

@@ -29,7 +29,7 @@ export function intervalsPanel(arms) {
       const domain = domainOf(status, arms.shown());
       const more = { status, domain, line: lineOf(status) };
       syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status), more);
-      syncRows(axis, marks, ticks(...domain, 5), (tick) => tick, makeTick, domain);
+      syncRows(axis, marks, ticks(...domain, 4), (tick) => tick, makeTick, domain);
       setText(better, status.direction === "minimise" ? "← smaller is better" : "larger is better →");
       setAttribute(better, "data-direction", status.direction);
       setText(key, keyFor(status));

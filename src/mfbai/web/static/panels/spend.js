@@ -1,7 +1,7 @@
 // What was spent on each arm and fidelity (a bar), against what the best plan would spend (a mark).
 
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
-import { number, percent } from "../format.js";
+import { number, percent, plural } from "../format.js";
 import { term } from "../terms.js";
 import { frame } from "./frame.js";
 
@@ -46,9 +46,9 @@ function fillHead(head, { status, costs }) {
 }
 
 /** Shares of the whole cost, of the optimum, and the largest of all, to which the bars are scaled. */
-function sharesOf({ spent, optimal }) {
-  const total = sum(spent.map(sum));
-  const shares = spent.map((row) => row.map((cost) => (total > 0 ? cost / total : 0)));
+function sharesOf({ status, optimal }) {
+  const total = sum(status.spent.map(sum));
+  const shares = status.spent.map((row) => row.map((cost) => (total > 0 ? cost / total : 0)));
   const top = Math.max(...shares.flat(), ...(optimal ?? [[0]]).flat(), 1e-9);
   return { shares, optimal, top, total };
 }
@@ -77,11 +77,11 @@ function makeRow(arm, { arms, fidelities }) {
   };
 }
 
-function detail({ status, spent, biases }, arm, m) {
+function detail({ status, biases }, arm, m) {
   const [low, high] = biases[arm][m];
   const off = low === 0 && high === 0 ? "true" : `off by ${number(low)} to ${number(high)}`;
   const count = status.counts[arm][m];
-  return `${count} results, average ${number(status.means[arm][m])}, cost ${number(spent[arm][m])}; ${off}`;
+  return `${plural(count, "result")}, average ${number(status.means[arm][m])}, cost ${number(status.spent[arm][m])}; ${off}`;
 }
 
 function makeCell() {
@@ -89,7 +89,7 @@ function makeCell() {
   const mark = h("span", { class: "mark" });
   const words = h("span", { class: "share" });
   const ideal = h("span", { class: "hidden-text" });
-  const root = h("td", {}, h("span", { class: "bullet", "aria-hidden": "true" }, bar, mark), words, ideal);
+  const root = h("td", {}, h("div", { class: "cell" }, h("span", { class: "bullet", "aria-hidden": "true" }, bar, mark), words), ideal);
   return {
     root,
     update(share, best, top, title) {

@@ -6,31 +6,45 @@ import { number, plural, readNumber } from "../format.js";
 import { term } from "../terms.js";
 import { frame } from "./frame.js";
 
-const LEASE = 3600; // s
+const MINUTES = "60";
 
 export function trialsPanel(study) {
   const askButton = h("button", { type: "button", class: "primary" }, "Ask for a trial");
   const lease = h("input", { id: newId("lease"), type: "text", inputmode: "decimal", size: 6, autocomplete: "off" });
-  lease.value = "60";
+  lease.value = MINUTES;
+  const duration = h("span", { class: "lease" }, h("label", { for: lease.id }, "for"), lease, "minutes", term("lease", "?"));
+  const asking = h("div", { class: "inline ask" }, askButton, duration);
   const box = errorBox();
   const said = h("p", { class: "said", role: "status" });
-  const list = h("ul", { class: "trials", "aria-label": "Trials under way" });
-  const hidden = h("p", { class: "muted note" });
+  const mine = h("ul", { class: "trials mine", "aria-label": "Your trials" });
+  const others = h("ul", { class: "trials others", "aria-label": "Other trials under way" });
+  const summary = h("summary", {});
+  const elsewhere = h("details", { class: "elsewhere", hidden: true }, summary, others); // programs' trials come and go
+  const note = h("p", { class: "muted note" });
   const root = frame(
     "by-hand",
     "Evaluate by hand",
     ["Ask for a ", term("trial"), ", evaluate what it says, and tell the value. Programs can do the same at the same time."],
-    h("div", { class: "inline ask" }, askButton, h("span", { class: "lease" }, h("label", { for: lease.id }, "for"), lease, "minutes", term("lease", "?"))),
+    asking,
     box,
     said,
-    list,
-    hidden,
+    mine,
+    elsewhere,
+    note,
   );
   const trials = openTrials();
-  const rows = new Map();
+  const myRows = new Map();
+  const otherRows = new Map();
+  let status = { state: "running", pending: 0 };
   const refresh = () => {
-    const items = trials.items((id) => rows.get(id)?.inUse() ?? false);
-    syncRows(list, rows, items, (trial) => trial.id, (trial) => makeRow(study, trial, done));
+    const items = trials.items((id) => (myRows.get(id) ?? otherRows.get(id))?.inUse() ?? false);
+    const show = (list, rows, some) => syncRows(list, rows, some, (trial) => trial.id, (trial) => makeRow(study, trial, done));
+    show(mine, myRows, items.filter((trial) => trial.mine));
+    show(others, otherRows, items.filter((trial) => !trial.mine));
+    const unseen = Math.max(status.pending - items.length, 0);
+    elsewhere.hidden = otherRows.size === 0;
+    setText(summary, `${plural(otherRows.size + unseen, myRows.size ? "other trial" : "trial")} under way`);
+    setText(note, noteFor(status, unseen));
   };
   const done = (trial, words) => {
     trials.close(trial.id);
@@ -40,32 +54,41 @@ export function trialsPanel(study) {
       askButton.focus(); // the row with the focus is gone; this is what comes next
     }
   };
+  let request = newRequest(); // the same until it was answered: a trial is not handed out twice
   askButton.addEventListener("click", () =>
     attempt(askButton, box, async () => {
       const minutes = readNumber(lease.value);
-      const [trial] = (await ask(study, Number.isNaN(minutes) ? LEASE : 60 * minutes)).trials;
+      if (!(minutes > 0)) throw new Error(`“${lease.value}” is not a number of minutes.`);
+      const [trial] = (await ask(study, 60 * minutes, request)).trials;
+      request = newRequest();
       trials.open(trial);
       refresh();
       setText(said, "");
-      rows.get(trial.id).focus();
-    }).catch(() => {}),
+      myRows.get(trial.id).focus();
+    }).catch((error) => {
+      if (error.status) request = newRequest();
+    }),
   );
   return {
     root,
-    update({ status, open }) {
-      askButton.hidden = status.state !== "running";
-      root.querySelector(".lease").hidden = askButton.hidden;
-      trials.see(open, status.pending);
+    update(view) {
+      status = view.status;
+      asking.hidden = status.state !== "running";
+      trials.see(view.open, status.pending);
       refresh();
-      setText(hidden, underWay(status, Math.max(status.pending - rows.size, 0)));
     },
   };
 }
 
-function underWay({ state, pending }, unseen) {
+/** A name that nobody else uses. (randomUUID is only there on pages that came by https.) */
+function newRequest() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function noteFor({ state, pending }, unseen) {
   if (state !== "running") return "There is a verdict: nothing more has to be evaluated.";
   if (pending === 0) return "Nothing is under way.";
-  return unseen === 0 ? "" : `And ${plural(unseen, "more trial")} under way.`;
+  return unseen === 0 ? "" : `${plural(unseen, "trial")} under way ${unseen === 1 ? "is" : "are"} not shown.`;
 }
 
 /**
@@ -73,12 +96,12 @@ function underWay({ state, pending }, unseen) {
  * under way stays while someone is typing into it, marked `gone`.
  */
 function openTrials() {
-  const known = new Map(); // id -> {id, arm, fidelity, cost, seed, seen, gone}
+  const known = new Map(); // id -> {id, arm, fidelity, cost, seed, mine, seen, gone}
   const closed = new Set(); // by us; a view that is older must not bring them back
   return {
     open(trial) {
       closed.delete(trial.id); // given back here before
-      known.set(trial.id, { ...trial, seen: false, gone: false });
+      known.set(trial.id, { ...trial, mine: true, seen: false, gone: false });
     },
     close(id) {
       known.delete(id);
@@ -88,7 +111,10 @@ function openTrials() {
       const complete = open.length >= pending; // otherwise a trial may be open and not in the list
       const ids = new Set(open.map((trial) => trial.id));
       for (const id of closed) if (!ids.has(id)) closed.delete(id);
-      for (const trial of open) if (!closed.has(trial.id)) known.set(trial.id, { ...trial, seen: true, gone: false });
+      for (const trial of open) {
+        const mine = known.get(trial.id)?.mine ?? false;
+        if (!closed.has(trial.id)) known.set(trial.id, { ...trial, mine, seen: true, gone: false });
+      }
       for (const [id, trial] of known) if (trial.seen && complete && !ids.has(id)) trial.gone = true;
     },
     items(inUse) {

@@ -32,6 +32,7 @@ export function verdictPanel() {
       setText(sentence, view.sentence);
       spoken.say(view.sentence, status.state !== state);
       state = status.state;
+      setText(root.querySelector("h2"), state === "running" ? "Not decided yet" : "Verdict");
       setAttribute(root, "data-state", state);
       setAttribute(bar, "value", view.progress);
       setText(done, state === "running" ? `${percent(view.progress)} of the proof` : "finished");
