@@ -24,12 +24,14 @@ function aborted(signal) {
 function showForm(wrong) {
   return new Promise((resolve) => {
     const input = h("input", { id: "token-input", type: "password", autocomplete: "current-password", required: true });
+    const user = h("input", { type: "text", autocomplete: "username", value: "mfbai", hidden: true }); // browsers file by it
     const form = h(
       "form",
       { class: "card token", "aria-labelledby": "token-title" },
       h("h2", { id: "token-title" }, "This server asks for a token"),
       h("p", { class: "muted" }, "Whoever started it knows the token. It is kept until you close this tab."),
       h("label", { for: "token-input" }, "Token"),
+      user,
       h("div", { class: "inline" }, input, h("button", { class: "primary" }, "Continue")),
       errorBox(),
     );

@@ -13,8 +13,7 @@ export function certificateButton(name) {
 
 /** By script, since a link could not send the token. */
 async function download(name) {
-  const text = JSON.stringify(await certificate(name), null, 1);
-  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  const address = URL.createObjectURL(await certificate(name));
   h("a", { href: address, download: `${fileName(name)}.json` }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000); // not before the browser has begun to read it
 }

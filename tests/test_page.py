@@ -1,0 +1,473 @@
+"""The page, in a real browser and from a real server. No page may complain, or ask for anything from elsewhere."""
+
+import contextlib
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import urllib.request
+from urllib.error import HTTPError
+from urllib.parse import quote, urlsplit
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+import mfbai
+
+PATIENCE = 30_000  # ms: the machine may be busy
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+QUALITY = {"baseline": 0.70, "wide": 0.75, "deep": 0.95}
+SPEC = """
+[problem]
+arms = ["baseline", "wide", "deep"]
+[[fidelity]]
+name = "coarse"
+cost = 0.05
+bias = 0.03
+[[fidelity]]
+name = "fine"
+cost = 5.0
+[family]
+name = "gaussian"
+variance = 0.01
+"""
+SCRIPT = "<script>alert(1)</script>"
+IMAGE = "<img src=x onerror=alert(1)>"
+TOKEN = "a-token-for-the-tests"
+REFUSED = r"the server responded with a status of (401|409|422)"
+AWAY = r"Failed to load resource: net::ERR_"
+
+
+class Server:
+    """`mfbai serve`, as a process of its own."""
+
+    def __init__(self, folder, token=None):
+        self._folder = folder
+        self._token = token
+        self.port = 0
+        self.start()
+
+    def start(self):
+        command = [sys.executable, "-m", "mfbai", "serve", "--port", str(self.port)]
+        storage = f"sqlite:///{self._folder / 'studies.db'}"
+        secret = {} if self._token is None else {"MFBAI_TOKEN": self._token}
+        self._log = open(self._folder / "log", "a+")  # noqa: SIM115 - open as long as the process is
+        self._process = subprocess.Popen(
+            [*command, "--storage", storage],
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            cwd=self._folder,
+            env={**os.environ, **secret},
+        )
+        told = self._process.stdout.readline()
+        found = re.search(r"http://\S+", told)
+        if found is None:
+            self.stop()
+            pytest.fail(f"the server does not start: {told} {(self._folder / 'log').read_text()[-2000:]}")
+        self.address = found.group()
+        self.port = urlsplit(self.address).port
+
+    def stop(self):
+        self._process.terminate()
+        self._process.wait(timeout=30)
+        self._process.stdout.close()
+        self._log.close()
+
+    def call(self, path, body=None):
+        headers = {"Content-Type": "application/json"}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.address}/api/v1/studies{path}", data, headers)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def create(self, name, spec=SPEC, **more):
+        self.call("", {"spec": spec, "delta": 0.05, "name": name, **more})
+
+    def post(self, study, action, **body):
+        return self.call(f"/{quote(study, safe='')}/{action}", body)
+
+    def work(self, study, most=1000):
+        """Ask and tell, as a program would, until the verdict, or `most` times."""
+        for _ in range(most):
+            try:
+                (trial,) = self.post(study, "ask")["trials"]
+            except HTTPError as refusal:
+                refusal.close()
+                assert refusal.code == 409
+                return
+            self.post(study, "tell", trial=trial["id"], value=value_of(trial["arm"], trial["seed"]))
+
+
+def value_of(arm, seed):
+    return QUALITY[arm] + random.Random(seed).gauss(0.0, 0.1)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = Server(tmp_path_factory.mktemp("server"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.fail("Chromium is missing: the tests of the page need it; on Debian, apt-get install chromium")
+    options = ["no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking"]
+    options += ["disable-component-update", "disable-sync"]
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=[f"--{option}" for option in options])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Opens the page at a route. What its console says, other than `expected`, fails the test; so do foreign requests."""
+    complaints = []
+    with contextlib.ExitStack() as stack:
+
+        def opened(server, route="#/", expected=r"\b\B", **settings):
+            context = browser.new_context(**settings)
+            stack.callback(context.close)
+            context.set_default_timeout(PATIENCE)
+            page = context.new_page()
+            page.on("console", lambda said: re.search(expected, said.text) or complaints.append(said.text))
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("dialog", lambda dialog: complaints.append(dialog.message))
+            page.on("request", lambda made: is_ours(made.url, server) or complaints.append(made.url))
+            page.goto(f"{server.address}/{route}")
+            return page
+
+        expect.set_options(timeout=PATIENCE)
+        yield opened
+    assert complaints == []
+
+
+def is_ours(url, server):
+    return url.startswith((f"{server.address}/", f"blob:{server.address}/", "data:"))
+
+
+def route_to(study):
+    return f"#/study/{quote(study, safe='')}"
+
+
+def create_by_form(page, name, **choices):
+    page.get_by_role("link", name="New study").last.click()
+    page.get_by_label("Name").fill(name)
+    if choices:
+        page.get_by_text("More settings").click()
+    for label, choice in choices.items():
+        page.get_by_label(label, exact=True).select_option(choice)
+    page.get_by_role("button", name="Create the study").click()
+    expect(page.get_by_role("heading", name=name)).to_be_visible()
+    expect(page.locator(".headline")).not_to_be_empty()
+
+
+def evaluate_by_hand(page):
+    """Ask for a trial and tell its value, by the panel's form."""
+    told = page.locator(".tile.evaluation strong").inner_text()
+    page.get_by_role("button", name="Ask for a trial").click()
+    trial = page.locator(".trials.mine .trial")
+    seed = int(trial.locator("code").inner_text())
+    trial.get_by_label("Value").fill(str(value_of(trial.locator("strong").first.inner_text(), seed)))
+    trial.get_by_role("button", name="Tell").click()
+    expect(page.locator(".said")).to_contain_text("Told")
+    expect(page.locator(".tile.evaluation strong")).not_to_have_text(told)
+
+
+def panels(page):
+    """What each panel shows: its text, where its bars end, and the pixels of its curves."""
+    return page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll(".panel:not(.alarms)")].map((panel) => [
+             panel.classList.item(2),
+             panel.innerText
+               + [...panel.querySelectorAll(".fill, .range, .spent, progress")].map((bar) => bar.style.cssText + bar.value)
+               + [...panel.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL()),
+           ]))"""
+    )
+
+
+def assert_no_overflow(page):
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0
+
+
+def find_verdict(page, server, name):
+    """From the list to the verdict, by the page and by a program at once; returns what was seen before and after."""
+    create_by_form(page, name)
+    expect(page.locator(".badge")).to_have_text("● running")
+    empty = panels(page)
+    evaluate_by_hand(page)
+    program = threading.Thread(target=server.work, args=(name, 6))
+    program.start()
+    evaluate_by_hand(page)
+    evaluate_by_hand(page)
+    program.join()
+    expect(page.locator(".tile.evaluation strong")).to_have_text("9")
+    server.work(name)
+    expect(page.locator(".badge")).to_have_text("✓ decided")
+    return empty, panels(page)
+
+
+PANELS = {"verdict", "evidence", "intervals", "risk-chart", "evidence-chart", "spend", "by-hand", "recent"}
+
+
+def test_every_panel_follows_a_study_to_its_verdict(open_page, server):
+    page = open_page(server, viewport={"width": 1400, "height": 900})
+    before, after = find_verdict(page, server, "journey")
+    assert before.keys() == after.keys() == PANELS
+    assert {name for name in PANELS if before[name] == after[name]} == set()
+    expect(page.locator(".headline")).to_contain_text("'deep'")
+    expect(page.locator(".evidence [data-state=reached]")).to_have_count(2)
+    expect(page.locator(".recent li").first).to_contain_text("verdict")
+    page.get_by_role("link", name="Studies").click()
+    expect(page.get_by_role("listitem").filter(has_text="journey")).to_contain_text("The best is deep")
+
+
+def test_downloaded_certificate_is_confirmed(open_page, server):
+    server.create("a/certificate")
+    server.work("a/certificate")
+    page = open_page(server, route_to("a/certificate"))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the certificate").click()
+    assert download.value.suggested_filename == "a_certificate.json"
+    assert mfbai.verify(json.loads(download.value.path().read_text())).confirmed
+
+
+def test_phone_shows_everything_and_never_scrolls_sideways(open_page, server):
+    page = open_page(server, **PHONE)
+    expect(page.get_by_role("heading", name="Studies")).to_be_visible()
+    assert_no_overflow(page)
+    before, after = find_verdict(page, server, "on a phone, with a name that is rather long, and/or/has/no/space/in/it")
+    assert {name for name in PANELS if before[name] == after[name]} == set()
+    assert_no_overflow(page)
+    page.locator(".verdict").get_by_role("button", name="Risk now").tap()
+    expect(page.locator("#tip")).to_contain_text("probability")
+    assert_no_overflow(page)
+    page.goto(f"{server.address}/#/new")
+    page.get_by_text("More settings").tap()
+    assert_no_overflow(page)
+
+
+def test_dark_mode_changes_colours_and_curves(open_page, server):
+    server.create("dark")
+    server.work("dark", 3)
+    page = open_page(server, route_to("dark"), color_scheme="light")
+    expect(page.locator("canvas")).to_have_count(2)
+    colours = "[document.body, document.querySelector('.card')].map((node) => getComputedStyle(node).backgroundColor)"
+    light, curves = page.evaluate(colours), panels(page)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("before => document.querySelector('canvas').toDataURL() !== before", arg=canvas_of(curves))
+    dark = page.evaluate(colours)
+    assert brightness(light[0]) > 200 > 60 > brightness(dark[0])
+    assert brightness(light[1]) > 200 > 60 > brightness(dark[1])
+    assert panels(page)["evidence-chart"] != curves["evidence-chart"]
+
+
+def canvas_of(seen):
+    return re.search(r"data:image/png.*", seen["risk-chart"]).group()
+
+
+def brightness(colour):
+    return max(map(int, re.findall(r"\d+", colour)[:3]))
+
+
+def tab_to(page, name):
+    """Press Tab until something of that name has the focus."""
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        focus = "document.activeElement.labels?.[0]?.innerText ?? document.activeElement.innerText"
+        if page.evaluate(focus).strip() == name:
+            return
+    pytest.fail(f"the keyboard does not get to {name!r}")
+
+
+def test_keyboard_alone_creates_a_study_and_tells_a_value(open_page, server):
+    page = open_page(server)
+    expect(page.get_by_role("heading", name="Studies")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    tab_to(page, "New study")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="New study")).to_be_visible()
+    tab_to(page, "what is this?")
+    expect(page.locator("#tip")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#tip")).to_be_hidden()
+    tab_to(page, "Name")
+    page.keyboard.type("by keyboard")
+    tab_to(page, "Create the study")
+    page.keyboard.press("Enter")
+    expect(page.locator(".headline")).not_to_be_empty()
+    tab_to(page, "Ask for a trial")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Value")).to_be_focused()
+    page.keyboard.type("0.7")
+    page.keyboard.press("Enter")
+    expect(page.locator(".said")).to_contain_text("Told 0.7")
+    expect(page.get_by_role("button", name="Ask for a trial")).to_be_focused()
+    expect(page.locator(".tile.evaluation strong")).to_have_text("1")
+
+
+def test_names_that_look_like_scripts_are_text(open_page, server):
+    name = f"{IMAGE} {SCRIPT} \"it's\"/?#%"
+    server.create(name, SPEC.replace('"deep"', json.dumps(IMAGE)).replace('"coarse"', json.dumps(SCRIPT)))
+    server.post(name, "add", arm=IMAGE, fidelity=SCRIPT, values=[5.0, 5.0])
+    server.post(name, "ask")
+    page = open_page(server)
+    page.get_by_text(name).click()
+    expect(page.get_by_role("heading", name=name)).to_be_visible()
+    expect(page.locator(".tile.leader strong")).to_have_text(IMAGE)
+    for panel in ("evidence", "intervals", "spend"):
+        expect(page.locator(f".{panel}")).to_contain_text(IMAGE)
+    expect(page.locator(".spend")).to_contain_text(SCRIPT)
+    assert page.locator("main img, main script").count() == 0
+
+
+def test_form_says_what_is_wrong_and_keeps_what_was_typed(open_page, server):
+    page = open_page(server, "#/new", expected=REFUSED)
+    page.get_by_label("Name").fill("kept")
+    page.get_by_label("Problem").fill("[problem]\narms = [")
+    page.get_by_label("Risk that you accept").fill("about 5 %")
+    button = page.get_by_role("button", name="Create the study")
+    button.click()
+    expect(page.locator(".create .error")).to_contain_text("“about 5 %” is not a number")
+    page.get_by_label("Risk that you accept").fill("0.05")
+    button.click()
+    expect(page.locator(".create .error")).to_contain_text("TOML")
+    page.get_by_role("link", name="Studies").click()
+    page.get_by_role("link", name="New study").last.click()
+    expect(page.get_by_label("Problem")).to_have_value("[problem]\narms = [")
+    expect(page.get_by_label("Name")).to_have_value("kept")
+    page.get_by_label("Problem").fill(SPEC)
+    button.click()
+    expect(page.get_by_role("heading", name="kept")).to_be_visible()
+    page.get_by_role("link", name="New study").click()
+    page.get_by_label("Name").fill("kept")
+    button.click()
+    expect(page.locator(".create .error")).to_contain_text("exists already")
+
+
+def test_lost_connection_is_told_and_found_again(open_page, tmp_path):
+    server = Server(tmp_path)
+    try:
+        server.create("lost")
+        page = open_page(server, route_to("lost"), expected=AWAY)
+        expect(page.locator(".headline")).not_to_be_empty()
+        server.stop()
+        expect(page.locator("#connection")).to_contain_text("Connection lost, trying again")
+        page.get_by_role("button", name="Ask for a trial").click()
+        expect(page.locator(".by-hand .error")).to_contain_text("cannot be reached")
+        server.start()
+        expect(page.locator("#connection")).to_be_empty()
+        server.work("lost", 1)
+        expect(page.locator(".tile.evaluation strong")).to_have_text("1")
+    finally:
+        server.stop()
+
+
+def test_token_is_asked_for_and_kept(open_page, tmp_path):
+    server = Server(tmp_path, TOKEN)
+    try:
+        server.create("secret")
+        page = open_page(server, route_to("secret"), expected=REFUSED)
+        page.get_by_label("Token", exact=True).fill("a wrong one")
+        page.get_by_role("button", name="Continue").click()
+        expect(page.locator(".token .error")).to_contain_text("not accepted")
+        page.get_by_label("Token", exact=True).fill(TOKEN)
+        page.get_by_role("button", name="Continue").click()
+        expect(page.locator(".headline")).not_to_be_empty()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download the certificate").click()
+        assert download.value.suggested_filename == "secret.json"
+        page.reload()
+        expect(page.locator(".headline")).not_to_be_empty()
+        assert page.locator("form.token").count() == 0
+    finally:
+        server.stop()
+
+
+def test_minimising_study_prefers_small_values(open_page, server):
+    page = open_page(server)
+    create_by_form(page, "smallest", Direction="minimise")
+    for arm, quality in QUALITY.items():
+        server.post("smallest", "add", arm=arm, fidelity="coarse", values=[quality] * 20)
+    expect(page.locator(".tile.leader strong")).to_have_text("baseline")
+    expect(page.locator(".tile.leader")).to_contain_text("the smallest value is sought")
+    expect(page.locator(".intervals .better")).to_have_text("← smaller is better")
+
+
+def test_of_many_arms_those_that_matter_are_shown_first(open_page, server):
+    server.create("many", SPEC.replace('["baseline", "wide", "deep"]', "60"))
+    for arm in range(60):
+        server.post("many", "add", arm=arm, fidelity="coarse", values=[arm / 60, arm / 60])
+    page = open_page(server, route_to("many"))
+    rows = page.locator(".evidence-rows li")
+    expect(rows).to_have_count(12)
+    expect(rows.first).to_contain_text("arm 60")
+    expect(rows.first).to_contain_text("leads")
+    page.locator(".evidence").get_by_role("button", name="Show all 60 arms").click()
+    for listed in (".evidence-rows li", ".interval-rows li", ".spend tbody tr"):
+        expect(page.locator(listed)).to_have_count(60)
+
+
+def test_bias_alarm_is_explained(open_page, server):
+    server.create("alarming")
+    page = open_page(server, route_to("alarming"))
+    expect(page.locator(".headline")).not_to_be_empty()
+    expect(page.locator(".alarms")).to_be_hidden()
+    server.post("alarming", "add", arm="wide", fidelity="coarse", values=[2.0] * 20)
+    server.post("alarming", "add", arm="wide", fidelity="fine", values=[0.7] * 20)
+    expect(page.locator(".alarms")).to_contain_text("“coarse” is off by more than was stated for “wide”")
+    page.get_by_role("link", name="Studies").click()
+    expect(page.get_by_role("listitem").filter(has_text="alarming")).to_contain_text("⚠ 1 bias alarm")
+
+
+def test_what_is_typed_survives_what_others_do(open_page, server):
+    server.create("typing")
+    page = open_page(server, route_to("typing"))
+    page.get_by_role("button", name="Ask for a trial").click()
+    page.get_by_label("Value").type("0.7")
+    server.work("typing", 3)
+    expect(page.locator(".tile.evaluation strong")).to_have_text("3")
+    expect(page.get_by_label("Value")).to_be_focused()
+    expect(page.get_by_label("Value")).to_have_value("0.7")
+    mine = re.search(r"\d+-[0-9a-f]{8}", page.locator(".trials.mine .what").inner_text()).group()
+    server.post("typing", "tell", trial=mine, value=0.8)
+    expect(page.locator(".trials.mine .gone")).to_contain_text("someone else told its value")
+    expect(page.get_by_label("Value")).to_have_value("0.7")
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.locator(".trials.mine .trial")).to_have_count(0)
+
+
+def test_trials_can_fail_and_be_given_back(open_page, server):
+    server.create("given back")
+    page = open_page(server, route_to("given back"), expected=REFUSED)
+    ask = page.get_by_role("button", name="Ask for a trial")
+    ask.click()
+    trial = page.locator(".trials.mine .trial")
+    first = trial.locator(".what").inner_text()
+    page.get_by_label("Value").fill("much")
+    page.get_by_role("button", name="Tell").click()
+    expect(trial.locator(".error")).to_contain_text("“much” is not a number")
+    trial.get_by_text("There is no value").click()
+    trial.get_by_role("button", name="Give it back").click()
+    expect(page.locator(".said")).to_contain_text("back")
+    ask.click()
+    expect(trial.locator(".what")).to_have_text(first)
+    trial.get_by_text("There is no value").click()
+    trial.get_by_label("Reason").fill("the rig broke")
+    trial.get_by_role("button", name="It failed").click()
+    expect(page.locator(".tile.evaluation")).to_contain_text("1 failed")
+    expect(page.locator(".recent li").first).to_contain_text("the rig broke")
