@@ -4,7 +4,9 @@ import { setAttribute, setText } from "./dom.js";
 
 const SIGNS = { running: "●", decided: "✓", undecided: "?", opening: "…" };
 
+export const signOf = (state) => SIGNS[state] ?? "";
+
 export function setBadge(node, state) {
-  setText(node, `${SIGNS[state] ?? ""} ${state}`);
+  setText(node, `${signOf(state)} ${state}`);
   setAttribute(node, "data-state", state);
 }

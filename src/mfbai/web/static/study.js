@@ -2,7 +2,7 @@
 
 import { follow } from "./api.js";
 import { armChoice } from "./arms.js";
-import { setBadge } from "./badge.js";
+import { setBadge, signOf } from "./badge.js";
 import { showLost } from "./connection.js";
 import { h, setText } from "./dom.js";
 import { alarmsPanel } from "./panels/alarms.js";
@@ -10,6 +10,7 @@ import { certificateButton } from "./panels/certificate.js";
 import { evidenceChart, riskChart } from "./panels/charts.js";
 import { evidencePanel } from "./panels/evidence.js";
 import { intervalsPanel } from "./panels/intervals.js";
+import { numbersPanel } from "./panels/numbers.js";
 import { recentPanel } from "./panels/recent.js";
 import { spendPanel } from "./panels/spend.js";
 import { trialsPanel } from "./panels/trials.js";
@@ -37,12 +38,14 @@ export function studyPage(name) {
     spendPanel(arms),
     trialsPanel(name),
     recentPanel(),
+    numbersPanel(arms),
   ];
   content.append(...panels.map((panel) => panel.root));
   let last = null;
   const update = (view) => {
     last = view;
     setBadge(badge, view.status.state);
+    document.title = `${signOf(view.status.state)} ${name} · mfbai`; // seen from another tab
     waiting.hidden = true;
     content.hidden = false;
     arms.choose(view.status);

@@ -1,7 +1,7 @@
 // What was spent on each arm and fidelity (a bar), against what the best plan would spend (a mark).
 
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
-import { number, percent, plural } from "../format.js";
+import { number, percent } from "../format.js";
 import { term } from "../terms.js";
 import { frame } from "./frame.js";
 
@@ -15,7 +15,7 @@ export function spendPanel(arms) {
     "Where the money goes",
     [
       "Bars: each ", term("arm"), " and ", term("fidelity"), "'s ", term("share"), " of what was spent. Marks: the ", term("optimal", "optimal share"),
-      ". The closer they are, the better it was spent.",
+      ". The closer they are, the better it was spent. How far a fidelity may be off is its ", term("biasBound", "bias bound"), ".",
     ],
     h("div", { class: "scroller", tabindex: "0", role: "group", "aria-label": "Table of spending" }, h("table", {}, h("thead", {}, head), body)),
     match,
@@ -35,14 +35,19 @@ export function spendPanel(arms) {
   };
 }
 
-function fillHead(head, { status, costs }) {
+function fillHead(head, { status, costs, biases }) {
   head.append(h("th", { scope: "col" }, "arm"));
   status.fidelities.forEach((name, m) => {
     const price = costs.map((row) => row[m]);
-    const [least, most] = [Math.min(...price), Math.max(...price)];
-    const each = least === most ? number(least) : `${number(least)} to ${number(most)}`;
-    head.append(h("th", { scope: "col" }, name, h("small", {}, `${each} each`)));
+    const bounds = biases.map((row) => Math.max(...row[m].map((bound) => Math.abs(bound ?? Infinity))));
+    const off = Math.max(...bounds) === 0 ? "true" : `off by ${span(bounds)} at most`;
+    head.append(h("th", { scope: "col" }, name, h("small", {}, `${span(price)} each`), h("small", {}, off)));
   });
+}
+
+function span(values) {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return least === most ? number(least) : `${number(least)} to ${number(most)}`;
 }
 
 /** Shares of the whole cost, of the optimum, and the largest of all, to which the bars are scaled. */
@@ -72,16 +77,9 @@ function makeRow(arm, { arms, fidelities }) {
       const leads = arm === view.status.leader_index;
       setText(name, leads ? `★ ${arms[arm]}` : arms[arm]);
       setAttribute(root, "data-state", leads ? "leads" : "open");
-      cells.forEach((cell, m) => cell.update(shares[arm][m], optimal?.[arm][m] ?? null, top, detail(view, arm, m)));
+      cells.forEach((cell, m) => cell.update(shares[arm][m], optimal?.[arm][m] ?? null, top));
     },
   };
-}
-
-function detail({ status, biases }, arm, m) {
-  const [low, high] = biases[arm][m];
-  const off = low === 0 && high === 0 ? "true" : `off by ${number(low)} to ${number(high)}`;
-  const count = status.counts[arm][m];
-  return `${plural(count, "result")}, average ${number(status.means[arm][m])}, cost ${number(status.spent[arm][m])}; ${off}`;
 }
 
 function makeCell() {
@@ -92,13 +90,12 @@ function makeCell() {
   const root = h("td", {}, h("div", { class: "cell" }, h("span", { class: "bullet", "aria-hidden": "true" }, bar, mark), words), ideal);
   return {
     root,
-    update(share, best, top, title) {
+    update(share, best, top) {
       setStyle(bar, "width", `${((100 * share) / top).toFixed(2)}%`);
       mark.hidden = best === null;
       if (best !== null) setStyle(mark, "left", `${((100 * best) / top).toFixed(2)}%`);
       setText(words, share === 0 ? "" : percent(share));
       setText(ideal, best === null ? "" : `optimal ${percent(best)}`);
-      setAttribute(root, "title", title);
     },
   };
 }

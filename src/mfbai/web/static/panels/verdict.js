@@ -1,7 +1,7 @@
 // The verdict, or how far it is: one sentence, a bar and a few numbers.
 
 import { announcer, h, setAttribute, setText } from "../dom.js";
-import { number, percent, risk } from "../format.js";
+import { number, percent, plural, risk } from "../format.js";
 import { term } from "../terms.js";
 import { frame } from "./frame.js";
 
@@ -24,6 +24,8 @@ export function verdictPanel() {
     h("div", { class: "bar" }, bar, done),
     h("div", { class: "tiles" }, leader.root, risky.root, cost.root, rest.root, results.root),
   );
+  const settings = h("p", { class: "muted settings" });
+  root.append(settings);
   let state = null;
   return {
     root,
@@ -41,9 +43,17 @@ export function verdictPanel() {
       cost.set(number(status.cost), status.max_cost === null ? "no budget" : `of a budget of ${number(status.max_cost)}`);
       rest.set(state === "running" ? number(view.remaining) : "0", restText(view));
       results.set(String(status.told), countsText(status));
+      if (!settings.hasChildNodes()) settings.append(...settingsOf(status));
     },
     stop: spoken.stop,
   };
+}
+
+function settingsOf({ strategy, stopping, arms, fidelities }) {
+  return [
+    `${plural(arms.length, "alternative")} (`, term("arm", "arms"), `), ${plural(fidelities.length, "way")} to evaluate them (`,
+    term("fidelity", "fidelities"), "). ", term("strategy", "Strategy"), `: ${strategy}. `, term("stopping", "Stopping rule"), `: ${stopping}.`,
+  ];
 }
 
 function tile(key, label) {

@@ -1,0 +1,57 @@
+// Every number behind the plots, in a table that one can read out or copy.
+
+import { h, setText, syncRows } from "../dom.js";
+import { number } from "../format.js";
+import { term } from "../terms.js";
+import { frame } from "./frame.js";
+
+export function numbersPanel(arms) {
+  const head = h("tr");
+  const body = h("tbody");
+  const table = h("table", {}, h("thead", {}, head), body);
+  const details = h(
+    "details",
+    {},
+    h("summary", {}, "Show the table"),
+    h("div", { class: "scroller", tabindex: "0", role: "group", "aria-label": "Table of all numbers" }, table),
+  );
+  const about = ["For each ", term("arm"), ": the ", term("mean", "average"), " of its results at each ", term("fidelity"), ", with their number in brackets; the ", term("interval"), " of its ", term("trueValue"), "; the ", term("evidence"), "."];
+  const root = frame("numbers", "All numbers", about, details);
+  const rows = new Map();
+  let last = null;
+  const fill = () => {
+    if (!details.open || last === null) return; // nobody sees it
+    if (head.childElementCount === 0) fillHead(head, last.status);
+    syncRows(body, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, last.status), last.status);
+  };
+  details.addEventListener("toggle", fill);
+  return {
+    root,
+    update(view) {
+      last = view;
+      fill();
+    },
+  };
+}
+
+function fillHead(head, { fidelities }) {
+  const names = ["arm", ...fidelities, "true value", "evidence"];
+  head.append(...names.map((name) => h("th", { scope: "col" }, name)));
+}
+
+function makeRow(arm, { arms, fidelities }) {
+  const cells = fidelities.map(() => h("td"));
+  const interval = h("td");
+  const evidence = h("td");
+  return {
+    root: h("tr", {}, h("th", { scope: "row" }, arms[arm]), ...cells, interval, evidence),
+    update(_, status) {
+      cells.forEach((cell, m) => setText(cell, cellText(status.means[arm][m], status.counts[arm][m])));
+      const [low, high] = status.intervals[arm];
+      setText(interval, `${low === null ? "−∞" : number(low)} to ${high === null ? "∞" : number(high)}`);
+      setText(evidence, arm === status.leader_index ? "leads" : number(status.evidence[arm]));
+    },
+  };
+}
+
+const cellText = (mean, count) => (count === 0 ? "" : `${number(mean)} (${count})`);
