@@ -254,7 +254,7 @@ def test_phone_shows_everything_and_never_scrolls_sideways(open_page, server):
     assert {name for name in PANELS if before[name] == after[name]} == set()
     assert_no_overflow(page)
     page.locator(".verdict").get_by_role("button", name="Risk now").tap()
-    expect(page.locator("#tip")).to_contain_text("probability")
+    expect(page.locator("#tip")).to_contain_text("smallest risk")
     assert_no_overflow(page)
     page.goto(f"{server.address}/#/new")
     page.get_by_text("More settings").tap()

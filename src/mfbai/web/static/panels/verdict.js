@@ -41,7 +41,7 @@ export function verdictPanel() {
       leader.set(status.leader ?? "none yet", directionText(status));
       risky.set(status.risk >= 1 ? "1" : risk(status.risk), `${status.risk >= 1 ? "nothing is proven yet; " : ""}goal ${number(status.delta)}`);
       cost.set(number(status.cost), status.max_cost === null ? "no budget" : `of a budget of ${number(status.max_cost)}`);
-      rest.set(state === "running" ? number(view.remaining) : "0", restText(view));
+      rest.set(state === "running" ? number(view.remaining, 2) : "0", restText(view));
       results.set(String(status.told), countsText(status));
       if (!settings.hasChildNodes()) settings.append(...settingsOf(status));
     },
