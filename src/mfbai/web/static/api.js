@@ -48,11 +48,10 @@ async function call(method, path, body) {
 async function request(path, options) {
   for (;;) {
     const sent = bearer();
-    const response = await fetch(path, { ...options, headers: { ...options.headers, ...sent }, cache: "no-store" }).catch(
-      (error) => {
-        throw options.signal?.aborted ? error : new Unreachable();
-      },
-    );
+    const headers = { ...options.headers, ...sent };
+    const response = await fetch(path, { ...options, headers, cache: "no-store" }).catch((error) => {
+      throw options.signal?.aborted ? error : new Unreachable();
+    });
     if (response.ok) return response;
     if (response.status !== 401) throw new Refusal(response.status, await response.json().catch(() => ({})));
     await askForToken(sent, options.signal);
@@ -114,8 +113,8 @@ async function readStream(path, signal, onMessage) {
 }
 
 function readMessage(block) {
-  const lines = block.split("\n");
-  const read = (field) => lines.filter((line) => line.startsWith(`${field}:`)).map((line) => line.slice(field.length + 1).trim());
+  const fields = block.split("\n").map((line) => /^(\w+): ?(.*)$/.exec(line) ?? []);
+  const read = (wanted) => fields.filter(([, name]) => name === wanted).map(([, , value]) => value);
   return { event: read("event").at(-1) ?? "message", data: read("data").join("\n") };
 }
 

@@ -22,7 +22,8 @@ function pageFor(hash) {
   } catch {
     // a stray percent sign: no such page
   }
-  return { title: "Not found", root: h("section", {}, h("h1", {}, "There is no such page"), h("a", { href: "#/" }, "To the studies")), start() {}, stop() {} };
+  const root = h("section", {}, h("h1", {}, "There is no such page"), h("a", { href: "#/" }, "To the studies"));
+  return { root, title: "Not found", start() {}, stop() {} };
 }
 
 function show() {

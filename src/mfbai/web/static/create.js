@@ -3,7 +3,7 @@
 import { createStudy } from "./api.js";
 import { attempt, errorBox, h, setAttribute, setText } from "./dom.js";
 import { readNumber } from "./format.js";
-import { term } from "./terms.js";
+import { prose, term } from "./terms.js";
 
 const EXAMPLE = `# Which of three designs is the best?
 # A coarse simulation is cheap and a bit off, a fine one is dear and true.
@@ -25,8 +25,15 @@ name = "gaussian"       # or bernoulli, poisson, exponential, subgaussian
 variance = 0.01
 `;
 
-const STRATEGIES = ["frugal", "mf-grad", "mf-grad-const", "mf-grad-row", "grad", "grad-const", "track-and-stop", "iise", "lucb", "uniform"];
-const RULES = ["e-process", "stylised", "kaufmann-koolen"]; // "theorem" needs a constant, and is left to the command line
+const SPEC_HINT = "The [arm|arms], the [fidelity|fidelities] with [biasBound|bias bounds], the [family] of the values.";
+
+// What needs further numbers (the rule "theorem", the strategies "lucb-explore-…") is left to the command line.
+const MULTI = ["frugal", "mf-grad", "mf-grad-const", "mf-grad-row", "uniform"];
+const TOP_ONLY = ["grad", "grad-const", "track-and-stop"];
+const OWN_RULE = ["iise", "lucb"];
+const STRATEGIES = [...MULTI, ...TOP_ONLY, ...OWN_RULE];
+const RULES = ["e-process", "stylised", "kaufmann-koolen"];
+const MORE = ["max_cost", "tolerance", "direction", "strategy", "stopping"];
 
 export function newStudyPage() {
   const fields = makeFields();
@@ -41,7 +48,7 @@ export function newStudyPage() {
       "details",
       { class: "more" },
       h("summary", {}, "More settings"),
-      h("div", { class: "pair" }, fields.max_cost.root, fields.tolerance.root, fields.direction.root, fields.strategy.root, fields.stopping.root),
+      h("div", { class: "pair" }, ...MORE.map((name) => fields[name].root)),
     ),
     box,
     h("div", { class: "actions" }, button),
@@ -54,33 +61,35 @@ export function newStudyPage() {
     "section",
     {},
     h("h1", {}, "New study"),
-    h("p", { class: "lead muted" }, "Say what is compared and how it can be evaluated. The study then tells you, step by step, what to evaluate."),
+    h("p", { class: "lead muted" }, "Say what is compared, and how. Then you are told, step by step, what to evaluate."),
     form,
   );
   return { root, title: "New study", start() {}, stop() {} };
 }
 
 function makeFields() {
+  const area = h("textarea", { rows: 21, spellcheck: "false", autocapitalize: "off" });
   return {
-    spec: textField("spec", h("textarea", { rows: 21, spellcheck: "false", autocapitalize: "off", wrap: "soft" }), "spec", "Problem", EXAMPLE),
-    name: textField("name", h("input", { type: "text", autocomplete: "off" }), "study", "Name", "", "Left empty, one is made up."),
-    delta: numberField("delta", "delta", "Risk that you accept", "0.05", "0.05 means: wrong in 1 of 20 such studies, at most."),
-    max_cost: numberField("max_cost", "budget", "Budget", "", "Left empty, there is no limit."),
-    tolerance: numberField("tolerance", "tolerance", "Tolerance", "", "Left empty, it is 0."),
-    direction: choiceField("direction", "direction", "Direction", ["as the problem says", "maximise", "minimise"]),
-    strategy: choiceField("strategy", "strategy", "Strategy", STRATEGIES),
-    stopping: choiceField("stopping", "stopping", "Stopping rule", RULES),
+    spec: textField("spec", area, "Problem", EXAMPLE, SPEC_HINT),
+    name: textField("study", h("input", { type: "text", autocomplete: "off" }), "Name", "", "Left empty, one is made up."),
+    delta: numberField("delta", "Risk that you accept", "0.05", "0.05: wrong in 1 of 20 such studies, at most."),
+    max_cost: numberField("budget", "Budget", "", "Left empty, there is no limit."),
+    tolerance: numberField("tolerance", "Tolerance", "", "Left empty, it is 0."),
+    direction: choiceField("direction", "Direction", ["as the problem says", "maximise", "minimise"]),
+    strategy: choiceField("strategy", "Strategy", STRATEGIES),
+    stopping: choiceField("stopping", "Stopping rule", RULES),
   };
 }
 
-// A field is {root, read(), complain(text)}: read() gives what to send, undefined to leave it to the server.
+// A field is {root, input, read(), complain(text)}, explained by the term `key`. read() gives what to send, undefined to
+// leave it to the server.
 
-function textField(id, input, key, label, value, hint = "") {
+function textField(key, input, label, value, hint) {
   input.value = value;
-  return field(id, input, key, label, hint, () => input.value.trim() === "" ? undefined : input.value);
+  return field(key, input, label, hint, () => (input.value.trim() === "" ? undefined : input.value));
 }
 
-function numberField(id, key, label, value, hint) {
+function numberField(key, label, value, hint) {
   const input = h("input", { type: "text", inputmode: "decimal", autocomplete: "off" });
   input.value = value;
   const read = () => {
@@ -89,21 +98,22 @@ function numberField(id, key, label, value, hint) {
     if (Number.isNaN(given)) throw new Error(`${label}: “${input.value}” is not a number.`);
     return given;
   };
-  return field(id, input, key, label, hint, read);
+  return field(key, input, label, hint, read);
 }
 
 /** The first choice is what the server does by itself, and is not sent. */
-function choiceField(id, key, label, choices) {
+function choiceField(key, label, choices) {
   const input = h("select", {}, ...choices.map((choice) => h("option", { value: choice }, choice)));
-  return field(id, input, key, label, "", () => (input.selectedIndex === 0 ? undefined : input.value));
+  return field(key, input, label, "", () => (input.selectedIndex === 0 ? undefined : input.value));
 }
 
-function field(id, input, key, label, hint, read) {
+function field(key, input, label, hint, read) {
+  const id = `new-${key}`;
   const fault = h("p", { class: "fault", id: `${id}-fault` });
-  setAttribute(input, "id", `new-${id}`);
+  setAttribute(input, "id", id);
   setAttribute(input, "aria-describedby", `${id}-hint ${id}-fault`);
-  const help = h("p", { class: "hint muted", id: `${id}-hint` }, hint);
-  const caption = h("div", { class: "caption" }, h("label", { for: `new-${id}` }, label), term(key, "what is this?"));
+  const help = h("p", { class: "hint muted", id: `${id}-hint` }, ...prose(hint));
+  const caption = h("div", { class: "caption" }, h("label", { for: id }, label), term(key, "what is this?"));
   const complain = (text) => {
     setText(fault, text);
     setAttribute(input, "aria-invalid", text ? "true" : null);

@@ -1,13 +1,12 @@
 // Numbers, times and counts as people read them.
 
-/** About four significant digits: 1234, 0.01235, 1.2e-7. */
+/** About four significant digits: 12,350, 0.01235, 1.2e−7. */
 export function number(value, digits = 4) {
   if (value === null || value === undefined) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size >= 1e7 || size < 1e-4) return value.toExponential(2).replace("e+", "e").replace("-", "−").replace("e-", "e−");
-  const text = size >= 10 ** digits ? value.toFixed(0) : String(Number(value.toPrecision(digits)));
-  return text.replace("-", "−");
+  if (size >= 1e7 || size < 1e-4) return value.toExponential(2).replace("e+", "e").replaceAll("-", "−");
+  return value.toLocaleString("en", { maximumSignificantDigits: digits }).replace("-", "−");
 }
 
 /** A risk is told with two digits: more would not mean anything. */
@@ -43,7 +42,7 @@ export function ticks(low, high, count) {
   const rough = span / count;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
-  const all = [];
-  for (let i = Math.ceil(low / step); i * step <= high + 1e-9 * span; i += 1) all.push(Number((i * step).toPrecision(12)));
-  return all;
+  const first = Math.ceil(low / step);
+  const length = Math.floor(high / step + 1e-9) - first + 1;
+  return Array.from({ length }, (_, i) => Number(((first + i) * step).toPrecision(12))); // 0.3, not 0.30000000000000004
 }

@@ -5,14 +5,17 @@ import { h, setAttribute, setText, syncRows } from "./dom.js";
 import { number, percent, plural, risk } from "./format.js";
 import { showLost } from "./connection.js";
 import { setBadge } from "./badge.js";
-import { term } from "./terms.js";
+import { prose } from "./terms.js";
 
+const ABOUT =
+  "Each [study] finds the best of several alternatives at the least cost, and ends with a [verdict] of known [risk].";
 const PAUSE = 2000; // ms between two looks
 const STEP = 100; // studies shown, and as many more with each press of the button
 const MOST = 1000; // the server lists no more at once
 
 export function listPage() {
   const list = h("ul", { class: "studies", "aria-label": "Studies" });
+  const create = h("a", { class: "button primary", href: "#/new" }, "New study");
   const note = h("p", { class: "muted" }, "Loading …");
   let limit = STEP;
   let stopper;
@@ -24,8 +27,8 @@ export function listPage() {
   const root = h(
     "section",
     {},
-    h("div", { class: "title" }, h("h1", {}, "Studies"), h("a", { class: "button primary", href: "#/new" }, "New study")),
-    h("p", { class: "lead muted" }, "Each ", term("study"), " finds the best of several alternatives, with a known ", term("risk"), " of being wrong, at the least cost."),
+    h("div", { class: "title" }, h("h1", {}, "Studies"), create),
+    h("p", { class: "lead muted" }, ...prose(ABOUT)),
     note,
     list,
     more,
@@ -112,5 +115,6 @@ function leaderText({ state, leader }) {
 
 function factsOf(study) {
   const size = `${plural(study.arms, "arm")}, ${plural(study.fidelities, "fidelity", "fidelities")}`;
-  return `risk ${risk(study.risk)}, goal ${number(study.delta)} · cost ${number(study.cost)}, ${plural(study.told, "result")} · ${size}`;
+  const proof = `risk ${risk(study.risk)}, goal ${number(study.delta)}`;
+  return `${proof} · cost ${number(study.cost)}, ${plural(study.told, "result")} · ${size}`;
 }

@@ -49,6 +49,11 @@ export function term(key, text) {
   return button;
 }
 
+/** Our own words, never data, with the terms in brackets: "the [evidence]", "the [threshold|dashed line]". */
+export function prose(text) {
+  return text.split(/\[(.+?)\]/).map((part, i) => (i % 2 === 1 ? term(...part.split("|")) : part));
+}
+
 export function fillGlossary(list) {
   for (const [key, [name, text]] of Object.entries(TERMS)) {
     list.append(h("dt", {}, name), h("dd", { id: `about-${key}` }, text));

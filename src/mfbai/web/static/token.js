@@ -24,7 +24,8 @@ function aborted(signal) {
 function showForm(wrong) {
   return new Promise((resolve) => {
     const input = h("input", { id: "token-input", type: "password", autocomplete: "current-password", required: true });
-    const user = h("input", { type: "text", autocomplete: "username", value: "mfbai", hidden: true }); // browsers file by it
+    // Browsers that remember passwords want to know whose.
+    const user = h("input", { type: "text", autocomplete: "username", value: "mfbai", hidden: true });
     const form = h(
       "form",
       { class: "card token", "aria-labelledby": "token-title" },

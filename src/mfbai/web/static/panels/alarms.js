@@ -2,7 +2,6 @@
 
 import { h, setText, syncRows } from "../dom.js";
 import { risk } from "../format.js";
-import { term } from "../terms.js";
 import { frame } from "./frame.js";
 
 export function alarmsPanel() {
@@ -10,11 +9,9 @@ export function alarmsPanel() {
   const root = frame(
     "alarms",
     "⚠ The results contradict a stated bias bound",
-    [
-      "A ", term("biasBound", "bias bound"), " says how far a cheap ", term("fidelity"),
-      " may be off. Here the results say that it is off by more. What is proven on this page rests on these bounds: do not rely on it before you know which of them is wrong (",
-      term("alarm", "bias alarm"), ").",
-    ],
+    "A [biasBound|bias bound] says how far a cheap [fidelity] may be off. Here the results say that it is off by more. " +
+      "What is proven on this page rests on these bounds: do not rely on it before you know which of them is wrong " +
+      "([alarm|bias alarm]).",
     list,
   );
   root.setAttribute("role", "alert");

@@ -3,7 +3,6 @@
 import uPlot from "../uplot/uPlot.esm.js";
 import { h, setAttribute, setText } from "../dom.js";
 import { number, plural, risk } from "../format.js";
-import { term } from "../terms.js";
 import { frame } from "./frame.js";
 
 const LINE = 2; // the series of the line to reach
@@ -13,7 +12,7 @@ export function riskChart() {
   return chartPanel({
     className: "risk-chart",
     title: "Risk, as the money is spent",
-    about: ["The ", term("risk"), " of answering the leader. It must come down to the ", term("delta", "goal"), "."],
+    about: "The [risk] of answering the leader. It must come down to the [delta|goal].",
     curve: "risk",
     line: "goal",
     colour: "--blue",
@@ -22,7 +21,8 @@ export function riskChart() {
     read: ({ history, status }) => [history.risk.map((value) => Math.max(value, LEAST_RISK)), status.delta],
     range: (low, goal) => [Math.min(low, goal) / 2, 1.3],
     caption: ({ history, status }) =>
-      `After a cost of ${number(status.cost)} the risk is ${risk(status.risk)}; the goal is ${number(status.delta)}. ${leadText(history.leader)}`,
+      `After a cost of ${number(status.cost)} the risk is ${risk(status.risk)}; ` +
+      `the goal is ${number(status.delta)}. ${leadText(history.leader)}`,
   });
 }
 
@@ -30,18 +30,22 @@ export function evidenceChart() {
   return chartPanel({
     className: "evidence-chart",
     title: "Evidence, as the money is spent",
-    about: ["The ", term("evidence"), " against the ", term("rival"), " that is the least settled. It must reach the ", term("threshold", "line"), "."],
+    about: "The [evidence] against the [rival] that is the least settled. It must reach the [threshold|line].",
     curve: "evidence",
     line: "needed",
     colour: "--green",
     logarithmic: false,
     format: (value) => number(value, 3),
-    read: ({ history, status }) => [history.evidence.map((value) => (value === null ? null : Math.max(value, 0))), status.needed],
+    read: ({ history, status }) => [history.evidence.map(atLeastZero), status.needed],
     range: (_, needed, high) => [0, 1.15 * Math.max(needed, high)],
-    caption: ({ history, status }) =>
-      `The least evidence is ${number(Math.max(history.evidence.at(-1) ?? 0, 0), 3)}; ${number(status.needed, 3)} is needed.`,
+    caption: ({ history, status }) => {
+      const least = atLeastZero(history.evidence.at(-1) ?? 0);
+      return `The least evidence is ${number(least, 3)}; ${number(status.needed, 3)} is needed.`;
+    },
   });
 }
+
+const atLeastZero = (value) => (value === null ? null : Math.max(value, 0)); // below is as good as nothing
 
 function leadText(leaders) {
   const named = leaders.filter((leader) => leader !== null);
@@ -58,7 +62,9 @@ function chartPanel(kind) {
 
   const data = () => {
     const [values, line] = kind.read(view);
-    return [view.history.cost, values, view.history.cost.map(() => line)];
+    const { cost } = view.history;
+    if (!(cost.at(-1) > 0)) return [[0, 1], [null, null], [line, line]]; // nothing was spent: the goal alone
+    return [cost, values, cost.map(() => line)];
   };
   const draw = () => {
     chart?.destroy();
@@ -82,7 +88,7 @@ function chartPanel(kind) {
       place.dataset.points = now.history.cost.length; // how much there is to see, for whom it is not drawn
       if (chart) chart.setData(data());
       else draw();
-      if (chart?.cursor.idx === null) chart.setLegend({ idx: now.history.cost.length - 1 }); // the present, unless one points
+      if (chart) showPresent(chart);
     },
     stop() {
       resized.disconnect();
@@ -94,7 +100,8 @@ function chartPanel(kind) {
 
 const numbers = (_, all) => all.map((value) => (value === null ? null : number(value)));
 const isDecade = (value) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-9;
-const onlyDecades = (_, all) => all.map((value) => (isDecade(value) ? value : null)); // nine lines each would be a lot of ink
+// Nine lines a decade would be a lot of ink.
+const onlyDecades = (_, all) => all.map((value) => (isDecade(value) ? value : null));
 
 const sizeOf = (place) => ({ width: place.clientWidth, height: 230 });
 
@@ -102,10 +109,14 @@ function options(kind, place) {
   const style = getComputedStyle(place);
   const colour = (name) => style.getPropertyValue(name).trim();
   const font = `12px ${style.fontFamily}`;
-  const axis = { stroke: colour("--muted"), font, grid: { stroke: colour("--grid"), width: 1 }, ticks: { show: false } };
+  const grid = { stroke: colour("--grid"), width: 1 };
+  const axis = { stroke: colour("--muted"), font, grid, ticks: { show: false }, values: numbers };
+  const curve = colour(kind.colour);
   const readable = (_, value) => (value === null ? "–" : kind.format(value));
+  const common = { value: readable, points: { show: false } };
   return {
     ...sizeOf(place),
+    hooks: { ready: [showPresent] },
     padding: [10, 14, 0, 0],
     cursor: { drag: { x: false, y: false }, points: { size: 7 } },
     legend: { markers: { width: 2, dash: (_, series) => (series === LINE ? "dashed" : "solid") } },
@@ -114,17 +125,30 @@ function options(kind, place) {
       y: { distr: kind.logarithmic ? 3 : 1, range: (chart) => yRange(kind, chart) },
     },
     axes: [
-      { ...axis, size: 32, label: "cost", labelSize: 20, labelFont: font, values: numbers },
+      { ...axis, size: 32, label: "cost", labelSize: 20, labelFont: font },
       kind.logarithmic
-        ? { ...axis, size: 56, values: numbers, filter: onlyDecades, grid: { ...axis.grid, filter: onlyDecades } }
-        : { ...axis, size: 56, values: numbers },
+        ? { ...axis, size: 56, filter: onlyDecades, grid: { ...grid, filter: onlyDecades } }
+        : { ...axis, size: 56 },
     ],
     series: [
       { label: "cost", value: (_, value) => (value === null ? "–" : number(value)) },
-      { label: kind.curve, stroke: colour(kind.colour), fill: kind.logarithmic ? undefined : `${colour(kind.colour)}22`, width: 2.5, value: readable, points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }) },
-      { label: kind.line, stroke: colour("--vermilion"), width: 1.5, dash: [6, 5], value: readable, points: { show: false } },
+      {
+        ...common,
+        label: kind.curve,
+        stroke: curve,
+        width: 2.5,
+        fill: kind.logarithmic ? undefined : `${curve}22`, // a logarithmic axis has no bottom to fill from
+        paths: uPlot.paths.stepped({ align: 1 }),
+      },
+      { ...common, label: kind.line, stroke: colour("--vermilion"), width: 1.5, dash: [6, 5] },
     ],
   };
+}
+
+/** The legend tells the newest values, unless one points at others. */
+function showPresent(chart) {
+  const last = chart.data[0].length - 1;
+  if ((chart.cursor.idx ?? null) === null && chart.data[1][last] !== null) chart.setLegend({ idx: last });
 }
 
 /** The axis holds the whole curve and its goal, whatever is in view. */

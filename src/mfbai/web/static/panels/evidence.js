@@ -2,7 +2,6 @@
 
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
 import { number } from "../format.js";
-import { term } from "../terms.js";
 import { frame } from "./frame.js";
 
 const LINE_AT = 0.7; // of the width: the line stays where it is, and what is far beyond it is cut
@@ -15,10 +14,8 @@ export function evidencePanel(arms) {
   const root = frame(
     "evidence",
     "Is it proven?",
-    [
-      "The ", term("evidence"), " that the ", term("leader"), " is better than each ", term("rival"), ". When all bars reach the ",
-      term("threshold", "dashed line"), ", it is proven.",
-    ],
+    "The [evidence] that the [leader] is better than each [rival]. " +
+      "When all bars reach the [threshold|dashed line], it is proven.",
     h("div", { class: "scale", "aria-hidden": "true" }, needed),
     list,
     note,
@@ -41,8 +38,8 @@ function noteFor({ stopping, evidence, needed, leader_index: leader }) {
   const rivals = evidence.filter((_, arm) => arm !== leader);
   const settled = rivals.filter((value) => value === null || value >= needed).length;
   const count = leader === null ? "No results count yet." : `${settled} of ${rivals.length} rivals are settled.`;
-  const rule = stopping === "e-process" ? "" : ` This study stops by another rule, “${stopping}”; the bars show what is proven of its answer.`;
-  return count + rule;
+  if (stopping === "e-process") return count;
+  return `${count} This study stops by another rule, “${stopping}”; the bars show what is proven of its answer.`;
 }
 
 function makeRow(arm, armName) {

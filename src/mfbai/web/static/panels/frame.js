@@ -1,6 +1,7 @@
 // What all panels look like: a card with a heading and a sentence on what is seen.
 
 import { h, newId } from "../dom.js";
+import { prose } from "../terms.js";
 
 export function frame(className, title, about, ...content) {
   const id = newId("panel");
@@ -8,7 +9,7 @@ export function frame(className, title, about, ...content) {
     "section",
     { class: `card panel ${className}`, "aria-labelledby": id },
     h("h2", { id }, title),
-    about && h("p", { class: "about muted" }, ...about),
+    about && h("p", { class: "about muted" }, ...prose(about)),
     ...content,
   );
 }

@@ -2,7 +2,6 @@
 
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
 import { number, ticks } from "../format.js";
-import { term } from "../terms.js";
 import { frame } from "./frame.js";
 
 export function intervalsPanel(arms) {
@@ -14,7 +13,7 @@ export function intervalsPanel(arms) {
   const root = frame(
     "intervals",
     "How good is each arm?",
-    ["The bar is the ", term("interval"), " that holds the ", term("trueValue"), " of the ", term("arm"), "; dots are the ", term("mean", "averages"), " seen."],
+    "The bar is the [interval] that holds the [trueValue|true value] of the [arm]; dots are the [mean|averages] seen.",
     list,
     h("div", { class: "rows axis-row" }, axis),
     better,
@@ -54,8 +53,9 @@ function lineOf({ leader_index: leader, intervals, direction }) {
 }
 
 function keyFor({ fidelities, leader_index: leader }) {
-  const dots = fidelities.length === 1 ? "" : `Hollow dots: cheap fidelities, which may be off. Full dot: “${fidelities.at(-1)}”, the true one. `;
-  return dots + (leader === null ? "" : "Dashed line: the leader's worst case.");
+  const cheap = fidelities.length === 1 ? "" : "Hollow dots: cheap fidelities, which may be off. ";
+  const line = leader === null ? "" : " Dashed line: the leader's worst case.";
+  return `${cheap}Full dot: “${fidelities.at(-1)}”, the true one.${line}`;
 }
 
 function makeRow(arm, { arms, fidelities }) {
@@ -64,7 +64,8 @@ function makeRow(arm, { arms, fidelities }) {
   const line = h("span", { class: "line" });
   const dots = fidelities.map((_, m) => h("span", { class: m === fidelities.length - 1 ? "dot true" : "dot" }));
   const words = h("span", { class: "value" });
-  const root = h("li", {}, name, h("span", { class: "track plain", "aria-hidden": "true" }, line, range, ...dots), words);
+  const track = h("span", { class: "track plain", "aria-hidden": "true" }, line, range, ...dots);
+  const root = h("li", {}, name, track, words);
   return {
     root,
     update(_, { status, domain, line: worst }) {

@@ -2,7 +2,6 @@
 
 import { h, setText, syncRows } from "../dom.js";
 import { number } from "../format.js";
-import { term } from "../terms.js";
 import { frame } from "./frame.js";
 
 export function numbersPanel(arms) {
@@ -15,7 +14,9 @@ export function numbersPanel(arms) {
     h("summary", {}, "Show the table"),
     h("div", { class: "scroller", tabindex: "0", role: "group", "aria-label": "Table of all numbers" }, table),
   );
-  const about = ["For each ", term("arm"), ": the ", term("mean", "average"), " of its results at each ", term("fidelity"), ", with their number in brackets; the ", term("interval"), " of its ", term("trueValue"), "; the ", term("evidence"), "."];
+  const about =
+    "For each [arm]: the [mean|average] of its results at each [fidelity], with their number in brackets; " +
+    "the [interval] of its [trueValue|true value]; the [evidence].";
   const root = frame("numbers", "All numbers", about, details);
   const rows = new Map();
   let last = null;

@@ -2,15 +2,15 @@
 
 import { h, setText, syncRows } from "../dom.js";
 import { clock } from "../format.js";
-import { term } from "../terms.js";
 import { frame } from "./frame.js";
 
-const SIGNS = { create: "＋", ask: "→", tell: "←", fail: "×", add: "＋", verdict: "★" };
+const ABOUT = "The newest [event|events] in the study's journal.";
+const SIGNS = { create: "+", ask: "→", tell: "←", fail: "×", add: "+", verdict: "★" };
 
 export function recentPanel() {
   const list = h("ol", { class: "events", tabindex: "0", "aria-label": "Recent events, newest first" });
   const total = h("p", { class: "muted note" });
-  const root = frame("recent", "What happened last", ["The newest lines of the study's journal (", term("event", "events"), ")."], list, total);
+  const root = frame("recent", "What happened last", ABOUT, list, total);
   const rows = new Map();
   return {
     root,

@@ -2,22 +2,22 @@
 
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
 import { number, percent } from "../format.js";
-import { term } from "../terms.js";
 import { frame } from "./frame.js";
+
+const TINY = 0.001; // an optimal share that is not worth a mark
 
 export function spendPanel(arms) {
   const head = h("tr");
   const body = h("tbody");
+  const table = h("table", {}, h("thead", {}, head), body);
   const match = h("p", { class: "note" });
   const toggle = arms.makeToggle();
   const root = frame(
     "spend",
     "Where the money goes",
-    [
-      "Bars: each ", term("arm"), " and ", term("fidelity"), "'s ", term("share"), " of what was spent. Marks: the ", term("optimal", "optimal share"),
-      ". The closer they are, the better it was spent. How far a fidelity may be off is its ", term("biasBound", "bias bound"), ".",
-    ],
-    h("div", { class: "scroller", tabindex: "0", role: "group", "aria-label": "Table of spending" }, h("table", {}, h("thead", {}, head), body)),
+    "Bars: the [share] of the money that went to each [arm] and [fidelity]. Marks: the [optimal|optimal share], " +
+      "where there is one. How far a fidelity may be off is its [biasBound|bias bound].",
+    h("div", { class: "scroller", tabindex: "0", role: "group", "aria-label": "Table of spending" }, table),
     match,
     toggle.root,
   );
@@ -27,6 +27,7 @@ export function spendPanel(arms) {
     update(view) {
       const { status } = view;
       if (head.childElementCount === 0) fillHead(head, view);
+      table.style.setProperty("--columns", status.fidelities.length);
       const more = sharesOf(view);
       syncRows(body, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status), { ...more, view });
       setText(match, matchText(more));
@@ -40,7 +41,7 @@ function fillHead(head, { status, costs, biases }) {
   status.fidelities.forEach((name, m) => {
     const price = costs.map((row) => row[m]);
     const bounds = biases.map((row) => Math.max(...row[m].map((bound) => Math.abs(bound ?? Infinity))));
-    const off = Math.max(...bounds) === 0 ? "true" : `off by ${span(bounds)} at most`;
+    const off = Math.max(...bounds) === 0 ? "true" : `off by ≤ ${span(bounds)}`;
     head.append(h("th", { scope: "col" }, name, h("small", {}, `${span(price)} each`), h("small", {}, off)));
   });
 }
@@ -87,13 +88,14 @@ function makeCell() {
   const mark = h("span", { class: "mark" });
   const words = h("span", { class: "share" });
   const ideal = h("span", { class: "hidden-text" });
-  const root = h("td", {}, h("div", { class: "cell" }, h("span", { class: "bullet", "aria-hidden": "true" }, bar, mark), words), ideal);
+  const bullet = h("span", { class: "bullet", "aria-hidden": "true" }, bar, mark);
+  const root = h("td", {}, h("div", { class: "cell" }, bullet, words), ideal);
   return {
     root,
     update(share, best, top) {
       setStyle(bar, "width", `${((100 * share) / top).toFixed(2)}%`);
-      mark.hidden = best === null;
-      if (best !== null) setStyle(mark, "left", `${((100 * best) / top).toFixed(2)}%`);
+      mark.hidden = best === null || best < TINY;
+      if (!mark.hidden) setStyle(mark, "left", `${((100 * best) / top).toFixed(2)}%`);
       setText(words, share === 0 ? "" : percent(share));
       setText(ideal, best === null ? "" : `optimal ${percent(best)}`);
     },

@@ -7,12 +7,14 @@ import { term } from "../terms.js";
 import { frame } from "./frame.js";
 
 const MINUTES = "60";
+const GONE = "This trial is no longer under way: someone else told its value, or gave it up.";
 
 export function trialsPanel(study) {
   const askButton = h("button", { type: "button", class: "primary" }, "Ask for a trial");
   const lease = h("input", { id: newId("lease"), type: "text", inputmode: "decimal", size: 6, autocomplete: "off" });
   lease.value = MINUTES;
-  const duration = h("span", { class: "lease" }, h("label", { for: lease.id }, "for"), lease, "minutes", term("lease", "?"));
+  const label = h("label", { for: lease.id }, "for");
+  const duration = h("span", { class: "lease" }, label, lease, "minutes", term("lease", "?"));
   const asking = h("div", { class: "inline ask" }, askButton, duration);
   const box = errorBox();
   const said = h("p", { class: "said", role: "status" });
@@ -24,7 +26,7 @@ export function trialsPanel(study) {
   const root = frame(
     "by-hand",
     "Evaluate by hand",
-    ["Ask for a ", term("trial"), ", evaluate what it says, and tell the value. Programs can do the same at the same time."],
+    "Ask for a [trial], evaluate what it says, and tell the value. Programs can do the same at the same time.",
     asking,
     box,
     said,
@@ -38,7 +40,8 @@ export function trialsPanel(study) {
   let status = { state: "running", pending: 0 };
   const refresh = () => {
     const items = trials.items((id) => (myRows.get(id) ?? otherRows.get(id))?.inUse() ?? false);
-    const show = (list, rows, some) => syncRows(list, rows, some, (trial) => trial.id, (trial) => makeRow(study, trial, done));
+    const idOf = (trial) => trial.id;
+    const show = (list, rows, some) => syncRows(list, rows, some, idOf, (trial) => makeRow(study, trial, done));
     show(mine, myRows, items.filter((trial) => trial.mine));
     show(others, otherRows, items.filter((trial) => !trial.mine));
     const unseen = Math.max(status.pending - items.length, 0);
@@ -131,8 +134,9 @@ function makeRow(study, trial, done) {
   const tellButton = h("button", { class: "primary" }, "Tell");
   const failButton = h("button", { type: "button" }, "It failed");
   const releaseButton = h("button", { type: "button" }, "Give it back");
-  const dismiss = h("button", { type: "button", onclick: () => done(trial, "The trial was closed elsewhere.") }, "Dismiss");
-  const gone = h("p", { class: "gone" }, "This trial is no longer under way: someone else told its value, or gave it up. ", dismiss);
+  const dismiss = h("button", { type: "button" }, "Dismiss");
+  dismiss.addEventListener("click", () => done(trial, "The trial was closed elsewhere."));
+  const gone = h("p", { class: "gone" }, `${GONE} `, dismiss);
   const form = h(
     "form",
     { novalidate: true },
@@ -141,7 +145,8 @@ function makeRow(study, trial, done) {
       "details",
       {},
       h("summary", {}, "There is no value"),
-      h("div", { class: "inline" }, h("label", { for: reason.id }, "Reason"), reason, failButton, term("fail", "?"), releaseButton, term("release", "?")),
+      h("div", { class: "inline" }, h("label", { for: reason.id }, "Reason"), reason, failButton, term("fail", "?")),
+      h("div", { class: "inline" }, releaseButton, term("release", "?")),
     ),
     box,
   );
@@ -178,10 +183,11 @@ function makeRow(study, trial, done) {
 }
 
 function what(trial) {
+  const seed = h("code", {}, String(trial.seed));
   return h(
     "p",
     { class: "what" },
     "Evaluate ", h("strong", {}, trial.arm), " at ", h("strong", {}, trial.fidelity), " ",
-    h("span", { class: "muted" }, `cost ${number(trial.cost)} · `, term("seed"), ` `, h("code", {}, String(trial.seed)), ` · ${trial.id}`),
+    h("span", { class: "muted" }, `cost ${number(trial.cost)} · `, term("seed"), " ", seed, ` · ${trial.id}`),
   );
 }

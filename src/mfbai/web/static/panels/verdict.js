@@ -1,8 +1,8 @@
 // The verdict, or how far it is: one sentence, a bar and a few numbers.
 
-import { announcer, h, setAttribute, setText } from "../dom.js";
+import { announcer, h, setAttribute, setText, syncRows } from "../dom.js";
 import { number, percent, plural, risk } from "../format.js";
-import { term } from "../terms.js";
+import { prose, term } from "../terms.js";
 import { frame } from "./frame.js";
 
 export function verdictPanel() {
@@ -26,6 +26,7 @@ export function verdictPanel() {
   );
   const settings = h("p", { class: "muted settings" });
   root.append(settings);
+  const counts = new Map();
   let state = null;
   return {
     root,
@@ -39,10 +40,12 @@ export function verdictPanel() {
       setAttribute(bar, "value", view.progress);
       setText(done, state === "running" ? `${percent(view.progress)} of the proof` : "finished");
       leader.set(status.leader ?? "none yet", directionText(status));
-      risky.set(status.risk >= 1 ? "1" : risk(status.risk), `${status.risk >= 1 ? "nothing is proven yet; " : ""}goal ${number(status.delta)}`);
-      cost.set(number(status.cost), status.max_cost === null ? "no budget" : `of a budget of ${number(status.max_cost)}`);
+      risky.set(risk(status.risk), `${status.risk >= 1 ? "nothing is proven yet; " : ""}goal ${number(status.delta)}`);
+      cost.set(number(status.cost), budgetText(status));
       rest.set(state === "running" ? number(view.remaining, 2) : "0", restText(view));
-      results.set(String(status.told), countsText(status));
+      results.set(String(status.told));
+      const some = Object.keys(COUNTS).filter((kind) => status[kind] > 0);
+      syncRows(results.note, counts, some, (kind) => kind, makeCount, status);
       if (!settings.hasChildNodes()) settings.append(...settingsOf(status));
     },
     stop: spoken.stop,
@@ -51,8 +54,15 @@ export function verdictPanel() {
 
 function settingsOf({ strategy, stopping, arms, fidelities }) {
   return [
-    `${plural(arms.length, "alternative")} (`, term("arm", "arms"), `), ${plural(fidelities.length, "way")} to evaluate them (`,
-    term("fidelity", "fidelities"), "). ", term("strategy", "Strategy"), `: ${strategy}. `, term("stopping", "Stopping rule"), `: ${stopping}.`,
+    `${plural(arms.length, "alternative")} (`,
+    term("arm", "arms"),
+    `), ${plural(fidelities.length, "way")} to evaluate them (`,
+    term("fidelity", "fidelities"),
+    "). ",
+    term("strategy", "Strategy"),
+    `: ${strategy}. `,
+    term("stopping", "Stopping rule"),
+    `: ${stopping}.`,
   ];
 }
 
@@ -61,27 +71,38 @@ function tile(key, label) {
   const note = h("span", { class: "muted" });
   return {
     root: h("div", { class: `tile ${key}` }, h("span", { class: "label" }, term(key, label)), value, note),
+    note,
     set(text, more) {
       setText(value, text);
-      setText(note, more);
+      if (more !== undefined) setText(note, more);
     },
   };
 }
 
-const directionText = ({ direction }) => (direction === "minimise" ? "the smallest value is sought" : "the largest value is sought");
+function directionText({ direction }) {
+  return direction === "minimise" ? "the smallest value is sought" : "the largest value is sought";
+}
+
+function budgetText({ max_cost: budget }) {
+  return budget === null ? "no budget" : `of a budget of ${number(budget)}`;
+}
 
 function restText({ status, remaining }) {
   if (status.state !== "running") return "there is a verdict";
   return remaining === null ? "no forecast yet" : "more, by the results so far";
 }
 
-function countsText({ pending, waiting, failed, imported, late }) {
-  const parts = [
-    [pending, "under way"],
-    [waiting, "waiting"],
-    [failed, "failed"],
-    [imported, "imported"],
-    [late, "after the verdict"],
-  ];
-  return parts.filter(([count]) => count > 0).map(([count, words]) => `${count} ${words}`).join(", ") || "none under way";
+// What the numbers of evaluations are called, by their name in the status.
+const COUNTS = {
+  pending: "under way",
+  waiting: "[waiting]",
+  failed: "[fail|failed]",
+  imported: "imported",
+  late: "[late]",
+};
+
+function makeCount(name) {
+  const count = h("span");
+  const root = h("span", { class: "count" }, count, " ", ...prose(COUNTS[name]));
+  return { root, update: (_, status) => setText(count, String(status[name])) };
 }
