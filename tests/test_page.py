@@ -412,7 +412,9 @@ def test_minimising_study_prefers_small_values(open_page, server):
 
 
 def test_of_many_arms_those_that_matter_are_shown_first(open_page, server):
-    server.create("many", SPEC.replace('["baseline", "wide", "deep"]', "60"))
+    cheap = "".join(f'[[fidelity]]\nname = "grid {i}"\ncost = 0.0{i}\nbias = 0.1\n' for i in range(1, 5))
+    arms = SPEC.replace('["baseline", "wide", "deep"]', "60")
+    server.create("many", arms.replace("[[fidelity]]", f"{cheap}[[fidelity]]", 1))
     for arm in range(60):
         server.post("many", "add", arm=arm, fidelity="coarse", values=[arm / 60, arm / 60])
     page = open_page(server, route_to("many"))
@@ -423,6 +425,9 @@ def test_of_many_arms_those_that_matter_are_shown_first(open_page, server):
     page.locator(".evidence").get_by_role("button", name="Show all 60 arms").click()
     for listed in (".evidence-rows li", ".interval-rows li", ".spend tbody tr"):
         expect(page.locator(listed)).to_have_count(60)
+    page.set_viewport_size(PHONE["viewport"])
+    page.get_by_text("Show the table").click()
+    assert_no_overflow(page)
 
 
 def test_bias_alarm_is_explained(open_page, server):

@@ -5,7 +5,7 @@ export function number(value, digits = 4) {
   if (value === null || value === undefined) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size >= 1e7 || size < 1e-4) return value.toExponential(2).replace("e+", "e").replaceAll("-", "−");
+  if (size >= 1e7 || size < 1e-4) return value.toExponential(Math.min(digits, 3) - 1).replace("e+", "e").replaceAll("-", "−");
   return value.toLocaleString("en", { maximumSignificantDigits: digits }).replace("-", "−");
 }
 
