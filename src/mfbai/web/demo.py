@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Mapping
 from math import sqrt
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from mfbai.study.storage import Storage
 
 WORKERS = 4  # evaluations under way, in each study
 PREPARED = 12  # results told at once, until there is something to see
+BREATH = 0.03  # seconds in which the server has Python to itself
 MOST_BEFORE = 600  # results that a study may have when it is first seen
 
 
@@ -104,6 +106,7 @@ def prepare(study: Study, show: Show) -> None:
         with study.together():
             for trial in study.ask_many(PREPARED):
                 study.tell(trial, show.value(trial))
+        time.sleep(BREATH)
 
 
 def run(study: Study, show: Show) -> None:
