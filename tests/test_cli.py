@@ -19,7 +19,7 @@ from mfbai.cli import main
 from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
 
-COMMANDS = ["demo", "instances", "plan", "simulate", "reproduce", "oracle", "evidence", "study", "serve"]
+COMMANDS = ["demo", "instances", "plan", "simulate", "reproduce", "oracle", "evidence", "serve", "study"]
 RECORD = [
     "instance",
     "strategy",

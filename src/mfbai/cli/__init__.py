@@ -16,7 +16,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (demo, instances, plan, study, serve, simulate, reproduce, oracle, evidence):
+for module in (demo, instances, plan, study, simulate, reproduce, oracle, evidence, serve):
     module.add_to(app)
 
 
