@@ -90,7 +90,7 @@ class Fold:
         self.state = parts.make_state()
         self.rule = parts.make_rule(self.state)
         self.outcome = loop.make_outcome(1)
-        self.history = History(stride=max(1, shape[0] // 4))  # a look at many arms takes long, and few change
+        self.history = History(stride=max(1, shape[0] // 2))  # a look at many arms takes long, and few change
         self._counted: list[tuple[int, int, float]] = []  # results that the kernels have not seen yet
 
     # --- events
