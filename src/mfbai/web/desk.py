@@ -78,15 +78,17 @@ class Desk:
         return await self._hub.in_thread(work)
 
     def _drain(self, loop: asyncio.AbstractEventLoop) -> None:
-        while True:
-            with self._lock:
-                calls, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
-                self._busy = bool(calls)
-            if not calls:
-                return
-            answers = self._perform(calls)
-            with suppress(RuntimeError):  # the server is gone
-                loop.call_soon_threadsafe(self._answer, answers)
+        """One turn; if more calls have come, the next one is due after what others want of the threads."""
+        with self._lock:
+            calls, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
+        answers = self._perform(calls)
+        with self._lock:
+            self._busy = bool(self._waiting)
+            again = self._busy
+        with suppress(RuntimeError):  # the server is gone
+            loop.call_soon_threadsafe(self._answer, answers)
+            if again:
+                self._hub.threads.submit(self._drain, loop)
 
     def _perform(self, calls: list[Call]) -> list[tuple[asyncio.Future[Any], Any, Exception | None]]:
         answers: list[tuple[asyncio.Future[Any], Any, Exception | None]] = []
