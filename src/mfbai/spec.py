@@ -160,6 +160,8 @@ def parse(text: str, name: str | None = None) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput([Fault(name or "the text", f"is not TOML: {error}")]) from None
+    except ValueError:  # Python reads no integer of thousands of digits
+        raise InvalidInput([Fault(name or "the text", "holds a number of too many digits: shorten it")]) from None
 
 
 def _text_of(path: Path) -> str:
