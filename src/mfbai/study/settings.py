@@ -23,7 +23,7 @@ from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
 
 LONGEST_NAME = 200
-LARGEST = 1e100  # of values: their squares are finite, and far from everything
+LARGEST = 1e100  # of values: their squares are finite, and far from everything; of costs, for their sums
 SMALLEST_RISK = 1e-300  # its inverse times the number of arms is finite
 STRIDE = 0x9E3779B1  # odd, so that no two trials of a study have the same seed
 
@@ -129,6 +129,8 @@ def check_settings(
     if found is not None:
         with faults.absorb():
             found.model(tolerance)
+        if found.costs.max() >= LARGEST:
+            faults.add("costs", f"has {found.costs.max():g}: a cost of {LARGEST:g} or more cannot be computed with")
         _check_budget(faults, max_cost, found)
     settings = None
     if found is not None and len(faults) == before:
