@@ -25,6 +25,7 @@ from mfbai.web.insight import Insight
 MOST_TOGETHER = 100  # calls in one turn: some 50 ms
 MOST_DESKS = 256  # studies kept open
 MOST_WATCHERS = 200
+TOO_MANY = f"{MOST_WATCHERS} streams are open, which is all this server serves: try again later"
 THREADS = 16
 LOOK = 0.5  # seconds between two looks at what other processes have written
 GAP = 0.2  # seconds between two messages to those who watch, at least
@@ -136,6 +137,9 @@ class Desk:
 
     async def watch(self) -> AsyncIterator[bytes]:
         """Server-sent events: the view now, and after changes."""
+        if self._hub.watchers >= MOST_WATCHERS:  # many came at once, before the first of them was counted
+            yield b"event: problem\ndata: %s\n\n" % as_json({"detail": TOO_MANY})
+            return
         self.watchers += 1
         if self._reporter is None:
             self._message = 0, b""
