@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+import json
+import re
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +14,7 @@ from urllib.parse import quote, unquote
 from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
+from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
@@ -30,17 +33,22 @@ from mfbai.problem import Instance, Problem
 from mfbai.spec import from_dict, parse
 from mfbai.study import Study, create_study
 from mfbai.study.certificate import lines_of, make_certificate
+from mfbai.study.settings import LONGEST_NAME
 from mfbai.study.storage import NameTaken, Storage
 from mfbai.web import bodies
-from mfbai.web.desk import MOST_WATCHERS, Desk, Hub, as_json
+from mfbai.web.desk import MOST_WATCHERS, TOO_MANY, Desk, Hub, as_json
 from mfbai.web.guard import App, Guard, problem
 
 MOST_ARMS = 1000
 MOST_CELLS = 10_000
+MOST_DOTS = 50  # of a key: TOML readers take hours for a very long one
+PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+DOTTED = re.compile(rf"(?<![\w-])(?:{PART}){{{MOST_DOTS}}}", re.ASCII)
 MOST_LISTED = 1000
 OPENING = 1.0  # seconds that a list waits for studies to be opened
 LINES_AT_ONCE = 1000  # of a certificate
 LONGEST_DETAIL = 4000  # characters
+LONGEST_FAULT = 1000  # characters, of each
 MOST_FAULTS = 100  # told at once
 PAGE = Path(__file__).parent / "static"
 PROBLEM = "application/problem+json"
@@ -134,9 +142,47 @@ def _json(value: Any, status: int = 200) -> Response:
     return Response(body, status, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
+class JsonRequest(Request):
+    """A request whose body can be read in one way only: readers differ in which of two equal keys they see."""
+
+    async def json(self) -> Any:
+        body = await self.body()
+        try:
+            return json.loads(body.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+        except RecursionError:
+            raise HTTPException(400, "the body is nested too deeply") from None
+        except json.JSONDecodeError as error:
+            raise HTTPException(400, f"the body is not JSON: {error}") from None
+        except UnicodeDecodeError:
+            raise HTTPException(400, "the body is not JSON: it must be UTF-8") from None
+        except ValueError:  # Python reads no integer of thousands of digits
+            raise HTTPException(400, "the body holds a number of too many digits: shorten it") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise HTTPException(400, "the body has a key twice in one object: leave one of them out")
+    return made
+
+
+def _no_number(constant: str) -> Any:
+    raise HTTPException(400, f"the body is not JSON: {constant} is none of its numbers")
+
+
+class JsonRoute(APIRoute):
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def read_json(request: Request) -> Response:
+            return await handle(JsonRequest(request.scope, request.receive))
+
+        return read_json
+
+
 # --- studies
 
-api = APIRouter()
+api = APIRouter(route_class=JsonRoute)
 STUDY = "/api/v1/studies/{name}"
 
 
@@ -182,22 +228,42 @@ async def create(body: bodies.NewStudy, hub: TheHub) -> Response:
 def _read_spec(spec: str | dict[str, Any]) -> Problem:
     """The problem of a spec that was sent. Its size is checked first: a number of arms is quickly written."""
     try:
-        document = parse(spec) if isinstance(spec, str) else spec
+        document = _parse(spec) if isinstance(spec, str) else spec
         _check_size(document)
         found = from_dict(document, ties=True)
     except RecursionError:
         raise InvalidInput([Fault("spec", "is nested too deeply")]) from None
+    except InvalidInput:
+        raise
+    except ValueError:  # TOML knows hexadecimal ones too, which Python reads, and cannot show
+        raise InvalidInput([Fault("spec", "holds a number of too many digits: shorten it")]) from None
     return found.problem if isinstance(found, Instance) else found
 
 
+def _parse(text: str) -> dict[str, Any]:
+    if DOTTED.search(text):
+        raise InvalidInput([Fault("spec", f"has a key of {MOST_DOTS} or more parts: write tables, such as [problem]")])
+    try:
+        return parse(text)
+    except InvalidInput as error:
+        told = "; send the text itself: names and files are not looked up" if "\n" not in text else ""
+        raise InvalidInput([Fault("spec", f"{fault.message}{told}") for fault in error.faults]) from None
+
+
 def _check_size(document: dict[str, Any]) -> None:
-    table, fidelities = document.get("problem"), document.get("fidelity")
-    arms = table.get("arms") if isinstance(table, dict) else None
-    n_arms = len(arms) if isinstance(arms, list) else arms if isinstance(arms, int) else 0
-    n_fidelities = len(fidelities) if isinstance(fidelities, list) else 0
-    if n_arms > MOST_ARMS or n_arms * n_fidelities > MOST_CELLS:
-        told = f"has {n_arms} arms and {n_fidelities} fidelities: this server takes {MOST_ARMS} arms"
-        raise InvalidInput([Fault("spec", f"{told} and {MOST_CELLS:,} cells at most")])
+    problem, truth, tables = document.get("problem"), document.get("truth"), document.get("fidelity")
+    problem, truth = (table if isinstance(table, dict) else {} for table in (problem, truth))
+    tables = [table for table in tables if isinstance(table, dict)] if isinstance(tables, list) else []
+    arms = problem.get("arms")
+    columns = [truth.get("means"), *(table.get(entry) for table in tables for entry in ("cost", "bias"))]
+    rows = [len(column) for column in [arms, *columns] if isinstance(column, list)]
+    n_arms = max([*rows, arms if isinstance(arms, int) else 0, 2])
+    if n_arms > MOST_ARMS or n_arms * len(tables) > MOST_CELLS:
+        told = f"is too large: this server takes {MOST_ARMS} arms and {MOST_CELLS:,} cells (arms x fidelities) at most"
+        raise InvalidInput([Fault("spec", told)])
+    names = [*(arms if isinstance(arms, list) else []), *(table.get("name") for table in tables)]
+    if any(isinstance(name, str) and len(name) > LONGEST_NAME for name in names):
+        raise InvalidInput([Fault("spec", f"has a name of more than {LONGEST_NAME} characters: shorten it")])
 
 
 # --- one study
@@ -312,7 +378,7 @@ def _in_pieces(lines: Iterator[str]) -> Iterator[str]:
 async def events(desk: TheDesk, hub: TheHub) -> Response:
     """Server-sent events: the view (as from `view`) at once, then after every change, some times a second at most."""
     if hub.watchers >= MOST_WATCHERS:
-        raise StorageError(f"{MOST_WATCHERS} streams are open, which is all this server serves: try again later")
+        raise StorageError(TOO_MANY)
     stream: AsyncIterator[bytes] = desk.watch()
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
@@ -333,18 +399,19 @@ async def on_error(request: Request, error: Any) -> Response:
     )
     if isinstance(error, UnknownName) and error.what == "study":
         status = 404
-    faults = [fault._asdict() for fault in error.faults[:MOST_FAULTS]] if isinstance(error, InvalidInput) else None
+    faults = [_shortened(fault) for fault in error.faults[:MOST_FAULTS]] if isinstance(error, InvalidInput) else None
     more = {} if faults is None else {"faults": faults}
     headers = {"Retry-After": "1"} if isinstance(error, NothingToAsk | StorageError) else None
     return _problem(status, kind.__name__, str(error), headers, **more)
 
 
+def _shortened(fault: Fault) -> dict[str, str]:
+    return {name: text[:LONGEST_FAULT] for name, text in fault._asdict().items()}
+
+
 async def on_bad_request(request: Request, error: Any) -> Response:
     """What the description of the API does not allow."""
-    found = error.errors()
-    if any(fault["type"] == "json_invalid" for fault in found):
-        return _problem(400, "InvalidInput", "the body is not JSON")
-    refusal = InvalidInput([_fault(fault) for fault in found[:MOST_FAULTS]], "call")
+    refusal = InvalidInput([_fault(fault) for fault in error.errors()[:MOST_FAULTS]], "call")
     return await on_error(request, refusal)
 
 
@@ -355,8 +422,9 @@ def _fault(found: dict[str, Any]) -> Fault:
         return Fault(place, "is missing: add it")
     if found["type"] == "extra_forbidden":
         return Fault(place, "is not known: leave it out, or check its spelling")
-    told = found["msg"].removeprefix("Input ")
-    return Fault(place, f"is {found['input']!r:.60}: it {told[:1].lower()}{told[1:]}")
+    subject, should, rest = found["msg"].partition("should ")
+    told = f"it should {rest}" if should else f"{subject[:1].lower()}{subject[1:]}"
+    return Fault(place, f"is {found['input']!r:.60}: {told}")
 
 
 async def on_no_such_thing(request: Request, error: Any) -> Response:
