@@ -5,6 +5,7 @@ insight   what the page shows of a study beyond its status
 guard     what every request must pass: size, origin, token
 bodies    what the API takes and gives
 app       the API
+protocol  a limit to what comes before a body
 server    the process: where it listens, how it ends
 demo      simulated studies
 """

@@ -16,7 +16,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-HEADERS = [
+HEADERS = [  # of every response: `server` has them sent, even if this is never reached
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -57,21 +57,15 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-
-        async def send_guarded(message: MutableMapping[str, Any]) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *HEADERS]
-            await send(message)
-
         try:
             self._check(scope)
             body = await _read_body(scope, receive) if scope["method"] not in ("GET", "HEAD") else b""
         except Refused as refused:
-            await _refuse(refused, send_guarded)
+            await _refuse(refused, send)
             return
         # As it was sent: a name in it may hold an encoded slash.
         scope["path"] = scope["raw_path"].decode("ascii", "replace")
-        await self._app(scope, _replay(body, receive), send_guarded)
+        await self._app(scope, _replay(body, receive), send)
 
     def _check(self, scope: Scope) -> None:
         headers = dict(scope["headers"])

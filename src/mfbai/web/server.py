@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import logging
 import os
 import socket
 from collections.abc import Callable
@@ -18,7 +19,9 @@ from mfbai.study import create_study
 from mfbai.study.storage import IN_MEMORY, Storage
 from mfbai.web.app import make_app
 from mfbai.web.desk import Hub
+from mfbai.web.guard import HEADERS
 from mfbai.web.insight import Insight
+from mfbai.web.protocol import Protocol
 
 TOKEN = "MFBAI_TOKEN"
 SHORTEST_TOKEN = 16  # characters: no shorter one is a secret
@@ -116,6 +119,7 @@ class Server(uvicorn.Server):
         if self.should_exit:
             self.force_exit = True
         self.should_exit = True
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # each call cut short would leave a traceback
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._hub.close)
 
@@ -125,6 +129,8 @@ def serve(storage: Storage, listening: socket.socket, token: str | None, ready: 
     app, hub = make_app(storage, token)
     config = uvicorn.Config(
         app,
+        http=Protocol,
+        headers=[(name.decode(), value.decode()) for name, value in HEADERS],
         log_level="warning",
         access_log=False,
         server_header=False,
