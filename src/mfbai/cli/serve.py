@@ -45,8 +45,7 @@ def serve(
 
         raise InvalidInput([Fault(str(error.name), f"is not installed: {NEEDED}")]) from None
     token = server.find_token(token_file)
-    listening = server.listen(host, port, token)
-    with place(storage, demo) as (opened, label):
+    with server.listen(host, port, token) as listening, place(storage, demo) as (opened, label):
         if not demo:
             with waiting(LOADING):
                 server.warm_up()
