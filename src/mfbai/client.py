@@ -6,13 +6,16 @@ import http.client
 import json
 import os
 import secrets
+import ssl
 import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 import mfbai
 from mfbai import errors
@@ -27,7 +30,7 @@ from mfbai.study.journal import Event, canonical
 from mfbai.study.records import status_from_dict
 from mfbai.study.settings import Settings, check_name, read_settings
 from mfbai.study.storage import NameTaken
-from mfbai.study.study import LEASE
+from mfbai.study.study import LEASE, LONGEST_REASON
 
 SERVER = "http://127.0.0.1:8400"
 PATIENCE = 60.0  # seconds that a server may be away
@@ -50,8 +53,8 @@ class Client:
     def __init__(self, url: str = SERVER, *, token: str | None = None, patience: float = PATIENCE) -> None:
         faults = Faults()
         self.url = str(url).rstrip("/")
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        parts = _split(self.url)
+        if parts is None:
             faults.add("url", f"is {url!r:.80}: give the address of a server, such as {SERVER}")
         seconds = real(patience)
         if seconds is None or not 0 <= seconds <= 1e9:
@@ -60,6 +63,7 @@ class Client:
         if not isinstance(given, str) or not given.isascii() or not all(map(str.isprintable, given)):
             faults.add("token", "cannot be sent: give the text that the server was given")
         faults.raise_if_any("call")
+        assert parts is not None
         self._parts = parts
         self._token = given
         self._patience = float(patience)
@@ -87,23 +91,29 @@ class Client:
         asked: dict[str, Any] = {"name": name, "strategy": strategy, "stopping": stopping, "tolerance": tolerance}
         asked |= {"max_cost": max_cost, "direction": direction, "options": None if options is None else dict(options)}
         made = self.call("POST", "studies", {"spec": found.to_dict(), "delta": delta, **asked}, repeatable=False)
-        return self.load_study(made["name"])
+        with self.understanding():
+            if not isinstance(given := made["name"], str):
+                raise TypeError
+        return self.load_study(given)
 
     def load_study(self, name: str) -> RemoteStudy:
         """A study that was created before."""
         faults = Faults()
         check_name(faults, name)
         faults.raise_if_any("call")
-        return RemoteStudy(self, read_settings(self.call("GET", f"studies/{quote(name, safe='')}")))
+        answer = self.call("GET", f"studies/{quote(name, safe='')}")
+        with self.understanding():
+            return RemoteStudy(self, read_settings(answer))
 
     def list_studies(self) -> list[str]:
         """The names of the server's studies, in the order they were created."""
         names: list[str] = []
         while True:
             page = self.call("GET", f"studies?brief=true&limit=1000&offset={len(names)}")
-            names += [study["name"] for study in page["studies"]]
-            if not page["studies"] or len(names) >= page["total"]:
-                return names[::-1]
+            with self.understanding():
+                names += [study["name"] for study in page["studies"]]
+                if not page["studies"] or len(names) >= page["total"]:
+                    return names[::-1]
 
     def close(self) -> None:
         """End the connections that are not in use; the next call makes another."""
@@ -111,6 +121,7 @@ class Client:
 
     def call(self, method: str, path: str, body: Any = None, *, repeatable: bool = True) -> Any:
         """What the server answers; its errors are raised as the library's own."""
+        data = None if body is None else _encode(body)
         until = time.monotonic() + self._patience
         pause, longest = PAUSES
         while True:
@@ -120,12 +131,15 @@ class Client:
                 # One that lay idle may be broken, which is found out only when something was sent.
                 connection = self._idle.pop() if self._idle and repeatable else self._connect()
                 sent = True
-                status, answer = self._exchange(connection, method, path, body)
+                status, answer = self._exchange(connection, method, path, data)
                 if status not in AWAY:
                     return _read(self.url, status, answer)
                 failure: MfbaiError = _error(self.url, status, answer)
                 sent = False  # it was refused
             except (OSError, http.client.HTTPException) as error:
+                if connection is None and isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError):
+                    told = f"{self.url} cannot be reached by https ({error.reason or error})"
+                    raise StorageError(f"{told}: `mfbai serve` itself speaks http; check the address") from None
                 if connection is not None:
                     connection.close()
                 failure = StorageError(f"{self.url} does not answer: {error}; check that `mfbai serve` runs there")
@@ -138,20 +152,28 @@ class Client:
             time.sleep(pause)
             pause = min(2 * pause, longest)
 
+    @contextmanager
+    def understanding(self) -> Iterator[None]:
+        """Read an answer: if it is not as mfbai would give it, say so."""
+        try:
+            yield
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            raise StorageError(f"{self.url} did not answer as mfbai does: check its address and version") from None
+
     def _connect(self) -> http.client.HTTPConnection:
         kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
         connection = kind(str(self._parts.hostname), self._parts.port, timeout=TIMEOUT)
         connection.connect()
         return connection
 
-    def _exchange(self, connection: http.client.HTTPConnection, method: str, path: str, body: Any) -> tuple[int, bytes]:
+    def _exchange(
+        self, connection: http.client.HTTPConnection, method: str, path: str, data: bytes | None
+    ) -> tuple[int, bytes]:
         headers = {"Accept": "application/json", "User-Agent": f"mfbai/{mfbai.__version__}"}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
-        data = None
-        if body is not None:
+        if data is not None:
             headers["Content-Type"] = "application/json"
-            data = _encode(body)
         connection.request(method, f"{self._parts.path}/api/v1/{path}", data, headers)
         response = connection.getresponse()
         answer = response.read()
@@ -188,10 +210,14 @@ class RemoteStudy:
     def ask_many(self, n: int, *, lease: float = LEASE) -> list[Trial]:
         """Up to n evaluations to make at once."""
         answer = self._post("ask", {"n": n, "lease": lease, "request": secrets.token_hex(8)})
-        return [
-            Trial(**{**trial, "lease_until": datetime.fromisoformat(trial["lease_until"])})
-            for trial in answer["trials"]
-        ]
+        with self._client.understanding():
+            found = [
+                Trial(**{**trial, "lease_until": datetime.fromisoformat(trial["lease_until"])})
+                for trial in answer["trials"]
+            ]
+            if not found:
+                raise ValueError
+            return found
 
     def tell(self, trial: Trial | str, value: float) -> None:
         """The value of a trial. It is on the server's disk when this returns. To tell the same again does nothing."""
@@ -199,7 +225,10 @@ class RemoteStudy:
 
     def fail(self, trial: Trial | str, reason: str = "") -> None:
         """A trial has no value and never will."""
-        self._post("fail", {"trial": _id(trial), "reason": reason})
+        if not isinstance(reason, str):
+            raise InvalidInput([Fault("reason", f"is {reason!r:.60}: give text")])
+        sendable = reason.encode("utf-8", "backslashreplace").decode("utf-8")
+        self._post("fail", {"trial": _id(trial), "reason": sendable[:LONGEST_REASON]})
 
     def renew(self, trial: Trial | str, *, lease: float = LEASE) -> None:
         """The worker is still at it: it has `lease` seconds from now."""
@@ -223,34 +252,44 @@ class RemoteStudy:
 
     def status(self) -> Status:
         """Where the study stands."""
-        return status_from_dict(self._get("status"), self.problem)
+        answer = self._get("status")
+        with self._client.understanding():
+            return status_from_dict(answer, self.problem)
 
     def history(self) -> list[Point]:
         """Risk and evidence over cost, up to now."""
-        columns = self._get("view")["history"]
-        rows = zip(columns["cost"], columns["risk"], columns["evidence"], columns["leader"], strict=True)
-        return [
-            Point(cost, risk, float("inf") if evidence is None else evidence, leader)
-            for cost, risk, evidence, leader in rows
-        ]
+        answer = self._get("view")
+        with self._client.understanding():
+            columns = answer["history"]
+            rows = zip(columns["cost"], columns["risk"], columns["evidence"], columns["leader"], strict=True)
+            return [
+                Point(cost, risk, float("inf") if evidence is None else evidence, leader)
+                for cost, risk, evidence, leader in rows
+            ]
 
     def trials(self) -> list[tuple[str, tuple[int, int]]]:
         """The ids and cells (arm, fidelity) of what is under way."""
-        return [(row["id"], (row["arm_index"], row["fidelity_index"])) for row in self._get("trials")["trials"]]
+        answer = self._get("trials")
+        with self._client.understanding():
+            return [(row["id"], (row["arm_index"], row["fidelity_index"])) for row in answer["trials"]]
 
     def journal(self, first: int = 0) -> Iterator[Event]:
         """The events from a number on, in the order they happened."""
         following: int | None = first
         while following is not None:
             page = self._get(f"journal?first={following}")
-            for event in page["events"]:
-                seal = event.pop("hash")
-                yield Event(canonical(event), seal)
-            following = page["next"]
+            with self._client.understanding():
+                seals = [event.pop("hash") for event in page["events"]]
+                events = [Event(canonical(event), seal) for event, seal in zip(page["events"], seals, strict=True)]
+                following = page["next"]
+            yield from events
 
     def export(self, path: str | Path | None = None) -> dict[str, Any]:
         """A certificate that anyone can check with `mfbai.verify`; also written to a file, if `path` is given."""
-        made: dict[str, Any] = self._get("export")
+        made = self._get("export")
+        if not isinstance(made, dict):
+            with self._client.understanding():
+                raise ValueError
         if path is not None:
             write_certificate(made, Path(path))
         return made
@@ -277,9 +316,30 @@ def _id(trial: Trial | str) -> Any:
 
 def _encode(body: Any) -> bytes:
     try:
-        return json.dumps(body, allow_nan=False).encode("ascii")
+        return json.dumps(body, allow_nan=False, default=_number).encode("ascii")
     except (TypeError, ValueError) as error:
         raise InvalidInput([Fault("call", f"cannot be sent as JSON: {error}")]) from None
+
+
+def _number(value: Any) -> int | float:
+    """For JSON: a number of any type, as `Study` takes it."""
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    raise TypeError(f"{value!r:.60} is no number")
+
+
+def _split(url: str) -> SplitResult | None:
+    """The parts of a server's address; None if it is none."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    plain = url.isascii() and url.isprintable() and " " not in url
+    good = plain and parts.scheme in ("http", "https") and parts.hostname and port != 0
+    return None if not good or parts.query or parts.fragment or parts.username else parts
 
 
 def _read(url: str, status: int, answer: bytes) -> Any:
@@ -287,7 +347,7 @@ def _read(url: str, status: int, answer: bytes) -> Any:
         raise _error(url, status, answer)
     try:
         return json.loads(answer)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise StorageError(f"{url} did not answer in JSON: check that `mfbai serve` runs there") from None
 
 
@@ -297,7 +357,7 @@ def _error(url: str, status: int, answer: bytes) -> MfbaiError:
         problem = json.loads(answer)
         name, told = problem["type"].rpartition(":")[2], str(problem["detail"])
         faults = [Fault(fault["field"], fault["message"]) for fault in problem.get("faults") or []]
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return StorageError(f"{url} answered {status}, and not as mfbai does: check that `mfbai serve` runs there")
     kind = NameTaken if name == "NameTaken" else getattr(errors, name, None)
     if isinstance(kind, type) and issubclass(kind, InvalidInput):
