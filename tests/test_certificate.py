@@ -592,3 +592,41 @@ def test_a_path_that_no_system_has_is_told(certificate, path):
         verify(path)
     with pytest.raises(InvalidInput, match="cannot be written"):
         write_certificate(certificate, Path(path))
+
+
+# --- requests
+
+
+@pytest.fixture(scope="module")
+def requested():
+    study = create_study(PROBLEM, 0.05, name="s", storage="sqlite://")
+    for trial in study.ask_many(3, request="r-1_X"):
+        study.tell(trial, 0.5)
+    study.ask()
+    return study.export()
+
+
+def test_an_ask_may_have_a_request_or_none(requested):
+    asks = [event for event in requested["journal"] if event["kind"] == "ask"]
+    assert [event.get("request") for event in asks] == ["r-1_X"] * 3 + [None]
+    assert verify(requested)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "x" * 65, None, 3, ["r"], {"a": 1}, "r\n", "é", True], ids=repr)
+def test_a_request_that_no_study_would_take_is_found(requested, name):
+    n = numbers(requested, "ask")[1]
+    found = verify(forged(copy.deepcopy(requested), n, request=name))
+    assert (found.confirmed, found.event) == (False, n)
+    assert "can have no such name" in found.reason
+
+
+def test_an_altered_request_is_found_by_its_hash(requested):
+    certificate = copy.deepcopy(requested)
+    certificate["journal"][numbers(requested, "ask")[0]]["request"] = "another"
+    assert rejected_at(certificate, numbers(requested, "ask")[0], "its hash does not fit")
+
+
+@pytest.mark.parametrize("kind", ["create", "tell"])
+def test_only_an_ask_has_a_request(requested, kind):
+    n = numbers(requested, kind)[0]
+    assert rejected_at(forged(copy.deepcopy(requested), n, request="r"), n, "'request' should not be there")

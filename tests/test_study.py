@@ -940,3 +940,195 @@ def test_storages_that_no_system_can_name_are_refused(url):
 def test_a_risk_too_small_to_compute_with_is_refused():
     with pytest.raises(InvalidInput, match="below 1e-300"):
         create_study(PROBLEM, 1e-320, storage="sqlite://")
+
+
+# --- calls that share a turn
+
+
+def test_calls_that_share_a_turn_are_on_disk_when_it_ends_and_not_before(study):
+    first, second = study.ask_many(2)
+    before = study.length()
+    with study.together():
+        study.tell(first, 0.5)
+        study.fail(second, "lost")
+        third = study.ask()
+        study.tell(third, 0.25)
+        study.add("plain", 0, [0.5])
+        assert study.length() == before
+        assert study.state == "running"
+    assert kinds(study)[before:] == ["tell", "fail", "ask", "tell", "add"]
+    assert study.length() == before + 5
+    np.testing.assert_equal(again(study).status().to_dict(), study.status().to_dict())
+    assert verify(study.export())
+
+
+def test_a_call_that_is_refused_leaves_the_others_of_its_turn_as_they_are(study):
+    first, second = study.ask_many(2)
+    with study.together():
+        study.tell(first, 0.5)
+        study.tell(first, 0.5)  # told in this very turn: nothing
+        with pytest.raises(TrialClosed, match=r"was told 0\.5 already, now 0\.75"):
+            study.tell(first, 0.75)
+        with pytest.raises(TrialClosed, match="cannot fail any more"):
+            study.fail(first)
+        with pytest.raises(InvalidInput, match="never handed out"):
+            study.tell(f"99-{study.settings.key}", 0.5)
+        study.tell(second, 0.25)
+    assert kinds(study) == ["create", "ask", "ask", "tell", "tell"]
+    assert verify(study.export())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, InvalidInput([]), StudyOver("x")], ids=repr)
+def test_a_turn_that_ends_in_an_error_keeps_nothing_and_the_study_works_on(study, error):
+    first, second = study.ask_many(2)
+    before = list(study.journal())
+    with pytest.raises(error if isinstance(error, type) else type(error)), study.together():  # noqa: PT012
+        study.tell(first, 0.5)
+        study.ask_many(3)
+        raise error
+    assert list(study.journal()) == before
+    status = study.status()
+    assert (status.told, status.pending) == (0, 2)
+    study.tell(first, 0.75)
+    study.tell(second, 0.25)
+    assert study.ask().id.startswith("3-")
+    assert again(study).status().told == 2
+    assert verify(study.export())
+
+
+def test_a_call_that_breaks_half_way_spoils_its_turn_and_not_the_study(study, monkeypatch):
+    """What it has appended cannot be told from what it should have: nothing of the turn is kept."""
+    first, second = study.ask_many(2)
+    before = list(study.journal())
+
+    def broken(*_):
+        raise ZeroDivisionError
+
+    with pytest.raises(mfbai.StorageError, match="nothing was kept; try again"), study.together():  # noqa: PT012
+        study.tell(first, 0.5)
+        with monkeypatch.context() as patch:
+            patch.setattr("mfbai.study.storage.Turn.end_lease", broken)
+            with pytest.raises(ZeroDivisionError):
+                study.tell(second, 0.5)
+    assert list(study.journal()) == before
+    assert study.status().told == 0
+    with study.together():
+        study.tell(first, 0.5)
+        study.tell(second, 0.5)
+    assert again(study).status().told == 2
+    assert verify(study.export())
+
+
+def test_a_verdict_may_come_within_a_shared_turn(study):
+    """Calls after it see it, though nothing is on disk yet."""
+    rng = np.random.default_rng(0)
+    trials = study.ask_many(400)
+    with study.together():
+        for trial in trials:
+            study.tell(trial, value_of(trial, rng))
+        assert study.state == "decided"
+        with pytest.raises(StudyOver):
+            study.ask()
+        with pytest.raises(StudyOver):
+            study.add("plain", 0, [0.5])
+    assert study.result.arm == "wide"
+    assert study.state == "decided"
+    assert again(study).result == study.result
+    assert study.status().late > 0
+    assert verify(study.export())
+
+
+def test_other_threads_wait_while_a_turn_is_shared(study):
+    first, second = study.ask_many(2)
+    told = threading.Event()
+
+    def other():
+        study.tell(second, 0.25)
+        told.set()
+
+    with study.together():
+        study.tell(first, 0.5)
+        thread = threading.Thread(target=other)
+        thread.start()
+        assert not told.wait(0.05)
+    thread.join()
+    assert [event.body["trial"] for event in study.journal() if event.body["kind"] == "tell"] == [1, 2]
+
+
+def test_two_that_share_turns_of_one_study_do_not_lose_anything(study):
+    other = again(study)
+    for k in range(4):
+        one = (study, other)[k % 2]
+        with one.together():
+            for trial in one.ask_many(3):
+                one.tell(trial, 0.5)
+    assert study.status().told == other.status().told == 12
+    assert verify(study.export())
+
+
+# --- requests that have a name
+
+
+def test_a_request_that_is_repeated_is_answered_by_the_same_trials(study):
+    first = study.ask_many(3, request="r")
+    assert [trial.id for trial in study.ask_many(3, request="r")] == [trial.id for trial in first]
+    assert [trial.id for trial in again(study).ask_many(3, request="r")] == [trial.id for trial in first]
+    assert study.ask(request="another").id not in {trial.id for trial in first}
+    study.tell(first[0], 0.5)
+    study.fail(first[1])
+    assert [trial.id for trial in study.ask_many(3, request="r")] == [first[2].id]
+    study.tell(first[2], 0.5)
+    assert study.ask(request="r").id.startswith("5-")
+    assert [event.body.get("request") for event in study.journal() if event.body["kind"] == "ask"] == [
+        *("r", "r", "r"),
+        "another",
+        "r",
+    ]
+    assert verify(study.export())
+
+
+def test_a_request_that_is_repeated_in_the_same_turn_is_answered_by_the_same_trials(study):
+    with study.together():
+        assert study.ask(request="r").id == study.ask(request="r").id
+    assert kinds(study) == ["create", "ask"]
+
+
+def test_a_request_that_is_repeated_has_a_new_lease(study):
+    trial = study.ask(lease=1e-9, request="r")
+    repeated = study.ask(lease=1000, request="r")
+    assert repeated.id == trial.id
+    assert repeated.lease_until > trial.lease_until + timedelta(seconds=900)
+    assert study.ask().id != trial.id
+
+
+@pytest.mark.parametrize("request_name", ["", "a b", "a\n", "x" * 65, "é", 3, b"r", "\0"], ids=repr)
+def test_requests_that_can_have_no_such_name_are_refused(study, request_name):
+    unchanged(study, lambda: study.ask(request=request_name), InvalidInput, "request is")
+
+
+# --- how it went
+
+
+def test_the_history_of_a_study_is_bounded_and_ends_where_it_stands(study):
+    assert study.history() == again(study).history()
+    assert [(point.cost, point.risk, point.leader) for point in study.history()] == [(0.0, 1.0, None)]
+    finish(study)
+    points = study.history()
+    status = study.status()
+    assert 2 <= len(points) <= 257
+    assert [point.cost for point in points] == sorted(point.cost for point in points)
+    assert points[-1].cost == status.cost
+    assert points[-1].evidence == status.evidence.min() >= status.needed
+    assert points[-1].leader == status.leader_index
+    assert points == again(study).history()
+
+
+def test_the_length_of_a_journal_tells_whether_anything_has_happened(study):
+    other = again(study)
+    assert study.length() == other.length() == 1
+    trial = study.ask()
+    study.renew(trial)  # leases are in no journal
+    assert other.length() == 2
+    other.tell(trial, 0.5)
+    assert study.length() == 3
+    assert study.state == "running"

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections import defaultdict
+from contextlib import nullcontext
 from itertools import count
 
 import numpy as np
@@ -478,3 +479,36 @@ def test_a_study_that_is_over_budget_for_now_says_so():
     assert [trial.cost for trial in trials] == [0.1, 0.1]
     with pytest.raises(NothingToAsk, match="2 evaluations are under way"):
         study.ask()
+
+
+def test_requests_and_history_are_those_of_a_replay_with_and_without_a_snapshot(tmp_path, monkeypatch):
+    study, url = long_study(tmp_path, monkeypatch)
+    study.ask_many(3, request="r")
+    points = study.history()
+    assert len(points) > 5
+    opened = load_study("s", storage=url)
+    assert opened._recall().events > 0
+    assert opened.history() == points
+    assert opened._fold.requests == study._fold.requests != {}
+    edit(tmp_path, "DELETE FROM mfbai_snapshots")
+    opened = load_study("s", storage=url)
+    assert opened.history() == points
+    assert same_fold(opened._fold, replayed(study))
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_history_stays_within_its_bounds_however_long_the_study(monkeypatch, together):
+    """Points come half as often whenever there are too many: always the same ones, by the journal."""
+    monkeypatch.setattr("mfbai.study.history.MOST", 16)
+    study = create_study(SMALL, 1e-9, storage="sqlite://")
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        with study.together() if together else nullcontext():
+            for trial in study.ask_many(5):
+                study.tell(trial, float(rng.normal(0.5, 0.2)))
+    points = study.history()
+    assert 8 <= len(points) <= 16
+    assert study._fold.history.stride == 8
+    assert points == Study(study._storage, study._study).history()
+    steps = np.diff([point.cost for point in points[:-1]])
+    assert (steps > 0).all()
