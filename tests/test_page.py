@@ -2,21 +2,17 @@
 
 import contextlib
 import json
-import os
 import random
 import re
 import shutil
-import subprocess
-import sys
 import threading
-import urllib.request
-from urllib.error import HTTPError
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
 import mfbai
+from servers import Server
 
 PATIENCE = 30_000  # ms: the machine may be busy
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
@@ -42,50 +38,31 @@ REFUSED = r"the server responded with a status of (401|409|422)"
 AWAY = r"Failed to load resource: net::ERR_"
 
 
-class Server:
-    """`mfbai serve`, as a process of its own."""
+class Refused(Exception):
+    """A call that was not carried out: its status, and why."""
+
+
+class Site:
+    """A server, which can be stopped and started again where it was."""
 
     def __init__(self, folder, token=None):
-        self._folder = folder
+        self._storage = f"sqlite:///{folder / 'studies.db'}"
         self._token = token
         self.port = 0
         self.start()
 
     def start(self):
-        command = [sys.executable, "-m", "mfbai", "serve", "--port", str(self.port)]
-        storage = f"sqlite:///{self._folder / 'studies.db'}"
-        secret = {} if self._token is None else {"MFBAI_TOKEN": self._token}
-        self._log = open(self._folder / "log", "a+")  # noqa: SIM115 - open as long as the process is
-        self._process = subprocess.Popen(
-            [*command, "--storage", storage],
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-            cwd=self._folder,
-            env={**os.environ, **secret},
-        )
-        told = self._process.stdout.readline()
-        found = re.search(r"http://\S+", told)
-        if found is None:
-            self.stop()
-            pytest.fail(f"the server does not start: {told} {(self._folder / 'log').read_text()[-2000:]}")
-        self.address = found.group()
-        self.port = urlsplit(self.address).port
+        self._server = Server(self._storage, port=self.port, token=self._token)
+        self.address, self.port = self._server.address, self._server.port
 
     def stop(self):
-        self._process.terminate()
-        self._process.wait(timeout=30)
-        self._process.stdout.close()
-        self._log.close()
+        self._server.stop()
 
     def call(self, path, body=None):
-        headers = {"Content-Type": "application/json"}
-        if self._token is not None:
-            headers["Authorization"] = f"Bearer {self._token}"
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"{self.address}/api/v1/studies{path}", data, headers)
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
+        answer = self._server.call("GET" if body is None else "POST", f"/api/v1/studies{path}", body)
+        if answer.status >= 400:
+            raise Refused(answer.status, answer.json()["detail"])
+        return answer.json()
 
     def create(self, name, spec=SPEC, **more):
         self.call("", {"spec": spec, "delta": 0.05, "name": name, **more})
@@ -98,9 +75,8 @@ class Server:
         for _ in range(most):
             try:
                 (trial,) = self.post(study, "ask")["trials"]
-            except HTTPError as refusal:
-                refusal.close()
-                if refusal.code == 409:  # the study is over
+            except Refused as refusal:
+                if refusal.args[0] == 409:  # the study is over
                     return
                 raise
             self.post(study, "tell", trial=trial["id"], value=value_of(trial["arm"], trial["seed"]))
@@ -112,7 +88,7 @@ def value_of(arm, seed):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    running = Server(tmp_path_factory.mktemp("server"))
+    running = Site(tmp_path_factory.mktemp("server"))
     yield running
     running.stop()
 
@@ -363,7 +339,7 @@ def test_form_says_what_is_wrong_and_keeps_what_was_typed(open_page, server):
 
 
 def test_lost_connection_is_told_and_found_again(open_page, tmp_path):
-    server = Server(tmp_path)
+    server = Site(tmp_path)
     try:
         server.create("lost")
         page = open_page(server, route_to("lost"), expected=AWAY)
@@ -381,7 +357,7 @@ def test_lost_connection_is_told_and_found_again(open_page, tmp_path):
 
 
 def test_token_is_asked_for_and_kept(open_page, tmp_path):
-    server = Server(tmp_path, TOKEN)
+    server = Site(tmp_path, TOKEN)
     try:
         server.create("secret")
         page = open_page(server, route_to("secret"), expected=REFUSED)

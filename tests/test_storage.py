@@ -7,6 +7,7 @@ import re
 import sqlite3
 import threading
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
@@ -23,6 +24,7 @@ from mfbai import (
     identify,
     list_studies,
     load_study,
+    verify,
 )
 from mfbai.study import storage as storages
 from mfbai.study.journal import Event
@@ -44,7 +46,7 @@ def execute(url, statement, **values):
 # --- what is refused
 
 
-@pytest.mark.parametrize(("version", "age"), [(0, "an older"), (2, "a newer"), (999, "a newer")])
+@pytest.mark.parametrize(("version", "age"), [(0, "an older"), (3, "a newer"), (999, "a newer")])
 def test_tables_of_another_version_are_refused_and_left_alone(storage_url, version, age):
     create_study(PROBLEM, 0.1, name="s", storage=storage_url)
     execute(storage_url, f"UPDATE mfbai_schema SET version = {version}")
@@ -58,6 +60,19 @@ def test_tables_of_another_version_are_refused_and_left_alone(storage_url, versi
             call()
     assert execute(storage_url, "SELECT * FROM mfbai_events") == before
     assert execute(storage_url, "SELECT version FROM mfbai_schema") == [(version,)]
+
+
+def test_tables_of_the_version_before_are_made_ours_whoever_comes_first(storage_url):
+    study = create_study(PROBLEM, 0.1, name="s", storage=storage_url)
+    trial = study.ask()
+    execute(storage_url, "ALTER TABLE mfbai_leases DROP COLUMN request")
+    execute(storage_url, "UPDATE mfbai_schema SET version = 1")
+    with ThreadPoolExecutor(4) as pool:
+        opened = list(pool.map(lambda _: load_study("s", storage=storage_url), range(4)))
+    assert execute(storage_url, "SELECT version FROM mfbai_schema") == [(storages.SCHEMA,)]
+    assert opened[0].ask(request="r").id == opened[1].ask(request="r").id != trial.id
+    opened[2].tell(trial, 0.5)
+    assert verify(opened[3].export())
 
 
 def test_tables_without_a_version_are_refused(storage_url):

@@ -481,15 +481,14 @@ def test_a_study_that_is_over_budget_for_now_says_so():
         study.ask()
 
 
-def test_requests_and_history_are_those_of_a_replay_with_and_without_a_snapshot(tmp_path, monkeypatch):
+def test_a_history_is_that_of_a_replay_with_and_without_a_snapshot(tmp_path, monkeypatch):
     study, url = long_study(tmp_path, monkeypatch)
-    study.ask_many(3, request="r")
+    study.ask_many(3)
     points = study.history()
     assert len(points) > 5
     opened = load_study("s", storage=url)
     assert opened._recall().events > 0
     assert opened.history() == points
-    assert opened._fold.requests == study._fold.requests != {}
     edit(tmp_path, "DELETE FROM mfbai_snapshots")
     opened = load_study("s", storage=url)
     assert opened.history() == points

@@ -34,7 +34,7 @@ from mfbai.study.study import LEASE, LONGEST_REASON
 
 SERVER = "http://127.0.0.1:8400"
 PATIENCE = 60.0  # seconds that a server may be away
-TIMEOUT = 60.0  # seconds that an answer may take
+TIMEOUT = 180.0  # seconds that an answer may take: the first of its kind may have to be compiled
 PAUSES = (0.05, 2.0)  # seconds before the first and before later attempts, at most
 AWAY = (502, 503, 504)  # what is answered if the server, or its storage, is away for a moment
 

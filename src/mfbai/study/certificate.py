@@ -19,7 +19,7 @@ from mfbai.errors import Fault, InvalidInput, real
 from mfbai.files import replacing
 from mfbai.study.fold import Fold, Verdict
 from mfbai.study.journal import NOTHING, canonical, seal
-from mfbai.study.settings import Settings, is_request, read_settings
+from mfbai.study.settings import Settings, read_settings
 from mfbai.text import printable
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ ENTRIES = {
     "add": ("arm", "fidelity", "values"),
     "verdict": ("state", "arm", "risk", "cost", "told", "alarms"),
 }
-OPTIONAL = {"ask": {"request"}}
 SETTINGS = [entry.name for entry in dataclasses.fields(Settings)]
 VERSIONS = ("mfbai", "numpy", "numba", "python", "machine")
 CLOSE = 1e-6  # relative difference that another machine's arithmetic may make, in what a verdict says of its risk
@@ -173,7 +172,7 @@ class Audit:
             if kind != "verdict":
                 self._check_no_verdict_is_due()
             checks[kind](event)
-            _check_entries(event, {*ENTRIES[kind], *(OPTIONAL.get(kind, set()) & event.keys())})
+            _check_entries(event, ENTRIES[kind])
         self.fold.apply(event, str(event["hash"]))
 
     def check_end(self) -> None:
@@ -193,8 +192,6 @@ class Audit:
         for entry, value in wanted.items():
             if not _same(event.get(entry), value):
                 raise Recomputed(f"the {entry} handed out is {event.get(entry)!r}, the replay gives {value!r}")
-        if "request" in event and not is_request(event["request"]):
-            raise Differs(f"the request {event['request']!r:.80} can have no such name")
         if not self.fold.affords(cell):
             raise Differs("an evaluation was handed out beyond the budget")
 

@@ -81,7 +81,6 @@ class Fold:
         self.open: dict[int, Cell] = {}  # trials that are neither told nor failed
         self.queue: dict[Cell, deque[int]] = {}  # of each cell: trials that are not counted yet, in order
         self.waiting: dict[int, float | None] = {}  # results of trials that wait for earlier ones of their cell
-        self.requests: dict[int, str] = {}  # of open trials: the request that they answered, if it had a name
         self.pending = np.zeros(shape, dtype=np.int64)  # lengths of the queues
         self.open_counts = np.zeros(shape, dtype=np.int64)
         self.told_counts = np.zeros(shape, dtype=np.int64)  # results that were paid for: late ones too, imported not
@@ -101,7 +100,7 @@ class Fold:
         if kind == "tell":
             self._close(body["trial"], body["value"])
         elif kind == "ask":
-            self._ask(body["trial"], (body["arm"], body["fidelity"]), body.get("request"))
+            self._ask(body["trial"], (body["arm"], body["fidelity"]))
         elif kind == "fail":
             self.failed += 1
             self._close(body["trial"], FAILED)
@@ -112,18 +111,15 @@ class Fold:
         self.events += 1
         self.head = seal
 
-    def _ask(self, trial: int, cell: Cell, request: str | None) -> None:
+    def _ask(self, trial: int, cell: Cell) -> None:
         self.asked = trial
         self.open[trial] = cell
-        if request is not None:
-            self.requests[trial] = request
         self.open_counts[cell] += 1
         self.pending[cell] += 1
         self.queue.setdefault(cell, deque()).append(trial)
 
     def _close(self, trial: int, value: float | None) -> None:
         cell = self.open.pop(trial)
-        self.requests.pop(trial, None)
         self.open_counts[cell] -= 1
         if value is not FAILED:
             self.told += 1
@@ -268,7 +264,6 @@ class Fold:
         fold.open = {trial: (arm, fidelity) for trial, arm, fidelity in book["open"]}
         fold.queue = {(arm, fidelity): deque(trials) for arm, fidelity, trials in book["queue"]}
         fold.waiting = dict(book["waiting"])
-        fold.requests = dict(book["requests"])
         fold.history = History(book["stride"], [Point(*point) for point in book["points"]])
         if (verdict := book["verdict"]) is not None:
             alarms = tuple(BiasAlarm(**alarm) for alarm in verdict.pop("alarms"))
@@ -281,7 +276,6 @@ class Fold:
             "open": [(trial, *cell) for trial, cell in self.open.items()],
             "queue": [(*cell, list(trials)) for cell, trials in self.queue.items() if trials],
             "waiting": list(self.waiting.items()),
-            "requests": list(self.requests.items()),
             "stride": self.history.stride,
             "points": self.history.points,
             "verdict": None if self.verdict is None else asdict(self.verdict),

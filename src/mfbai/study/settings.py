@@ -153,11 +153,6 @@ def check_name(faults: Faults, name: Any) -> None:
         faults.add("name", f"is {name!r:.80}: {told}")
 
 
-def is_request(name: Any) -> bool:
-    """Whether a request can have that name."""
-    return isinstance(name, str) and re.fullmatch("[A-Za-z0-9_-]{1,64}", name) is not None
-
-
 def _check_budget(faults: Faults, max_cost: Any, problem: Problem) -> None:
     budget = real(max_cost)
     if max_cost is None:

@@ -31,13 +31,16 @@ from mfbai.study.tables import (
     END_LEASE,
     EXPIRED,
     FIND,
+    HAND_OVER,
     LEASE,
     LENGTH,
     READ_EVENTS,
     READ_TRIAL,
     RENEW,
+    REQUESTED,
     SCHEMA,
     SNAPSHOT_AT,
+    UPGRADES,
     schema,
     snapshots,
     studies,
@@ -93,9 +96,17 @@ class Turn:
         where = {"id": self._study, "now": now, "most": most}
         return list(self._connection.execute(EXPIRED, where).scalars())
 
-    def lease(self, trial: int, until: float) -> None:
+    def requested(self, name: str) -> list[int]:
+        """Trials that were handed out to a request of that name, and are still under way."""
+        return list(self._connection.execute(REQUESTED, {"id": self._study, "name": name}).scalars())
+
+    def lease(self, trial: int, until: float, request: str | None) -> None:
         """For a trial that has none yet."""
-        self._connection.execute(LEASE, {"study": self._study, "trial": trial, "until": until})
+        self._connection.execute(LEASE, {"study": self._study, "trial": trial, "until": until, "request": request})
+
+    def hand_over(self, trial: int, until: float, request: str | None) -> None:
+        """For a trial whose lease is over."""
+        self._connection.execute(HAND_OVER, {"id": self._study, "number": trial, "end": until, "name": request})
 
     def renew(self, trial: int, until: float) -> None:
         self._connection.execute(RENEW, {"id": self._study, "number": trial, "end": until})
@@ -221,6 +232,9 @@ class Storage:
             if not sa.inspect(connection).has_table(schema.name):
                 return False
             version = connection.execute(sa.select(schema.c.version)).scalar()
+        if version in UPGRADES:
+            with self._writing() as connection:
+                version = _upgrade(connection)
         if version != SCHEMA:
             age = "an older" if version is None or version < SCHEMA else "a newer"
             told = f"{self.url} was made by {age} mfbai (tables of version {version}, here {SCHEMA})"
@@ -359,9 +373,26 @@ def _is_file(database: str | None) -> bool:
     return bool(database) and database != ":memory:" and not str(database).startswith("file:")
 
 
-def _make_tables(connection: sa.Connection) -> None:
+def _upgrade(connection: sa.Connection) -> int:
+    """Make the tables of an older version ours; their version now."""
+    _wait_for_others(connection)
+    version: int = connection.execute(sa.select(schema.c.version)).scalar_one()
+    while version in UPGRADES:  # another process may have been quicker
+        for statement in UPGRADES[version]:
+            connection.execute(sa.text(statement))
+        version += 1
+        connection.execute(sa.update(schema).values(version=version))
+    return version
+
+
+def _wait_for_others(connection: sa.Connection) -> None:
+    """Who are making tables; with SQLite, whoever writes is alone anyway."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ADVISORY)))
+
+
+def _make_tables(connection: sa.Connection) -> None:
+    _wait_for_others(connection)
     if not sa.inspect(connection).has_table(schema.name):  # another process may have been quicker
         tables.create_all(connection)
         connection.execute(sa.insert(schema), {"version": SCHEMA})

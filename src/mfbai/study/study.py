@@ -37,13 +37,14 @@ from mfbai.study.fold import Cell, Fold, Verdict, snapshot_format
 from mfbai.study.history import Point
 from mfbai.study.journal import NOTHING, Event, canonical, seal
 from mfbai.study.records import Status, Trial, describe_study
-from mfbai.study.settings import Settings, check_name, check_settings, is_request, read_settings
+from mfbai.study.settings import Settings, check_name, check_settings, read_settings
 from mfbai.study.storage import Storage, Turn
 
 LEASE = 3600.0  # seconds that a trial is in one worker's hands, unless it says otherwise
 HELD_UP = 20  # results of a cell that may wait for a trial, at least, before no more are asked for
 SNAPSHOT_EVERY = 10_000  # events
 MOST_AT_ONCE = 1000  # trials: others wait while they are handed out
+REQUEST = "[A-Za-z0-9_-]{1,64}"  # the name of one
 LONGEST_REASON = 2000  # characters kept of why a trial failed
 
 
@@ -160,7 +161,7 @@ class Study:
     def ask_many(self, n: int, *, lease: float = LEASE, request: str | None = None) -> list[Trial]:
         """Up to n evaluations to make at once: fewer if no more can be handed out before results are back."""
         faults = Faults()
-        if request is not None and not is_request(request):
+        if request is not None and not (isinstance(request, str) and re.fullmatch(REQUEST, request)):
             faults.add("request", f"is {request!r:.80}: give up to 64 letters, digits, '-' or '_'")
         check_integers(faults, {"n": n})
         if not faults and n > MOST_AT_ONCE:
@@ -183,17 +184,16 @@ class Study:
     def _hand_out(self, turn: Turn, n: int, lease: float, request: str | None) -> list[Trial]:
         fold = self._fold
         now = turn.now()
-        repeated = [] if request is None else [number for number, name in fold.requests.items() if name == request]
+        repeated = [] if request is None else turn.requested(request)
         numbers = repeated or turn.expired(now, n)
         for number in numbers:
-            turn.renew(number, now + lease)
-        extra = {} if request is None else {"request": request}
+            turn.hand_over(number, now + lease, request)
         while not repeated and len(numbers) < n and self._obstacle(cell := fold.next_cell()) is None:
             number = fold.asked + 1
             arm, fidelity = cell
             seed = self.settings.seed(number)
-            self._append({"kind": "ask", "trial": number, "arm": arm, "fidelity": fidelity, "seed": seed, **extra})
-            turn.lease(number, now + lease)
+            self._append({"kind": "ask", "trial": number, "arm": arm, "fidelity": fidelity, "seed": seed})
+            turn.lease(number, now + lease, request)
             numbers.append(number)
         return [self._trial(number, fold.open[number], now + lease) for number in numbers]
 

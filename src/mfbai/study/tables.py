@@ -2,7 +2,8 @@
 
 import sqlalchemy as sa
 
-SCHEMA = 1  # the version of the tables below
+SCHEMA = 2  # the version of the tables below
+UPGRADES = {1: ["ALTER TABLE mfbai_leases ADD COLUMN request TEXT"]}  # from each version to the next
 
 tables = sa.MetaData()
 schema = sa.Table("mfbai_schema", tables, sa.Column("version", sa.Integer, nullable=False))
@@ -29,6 +30,7 @@ leases = sa.Table(
     sa.Column("study", sa.Integer, primary_key=True),
     sa.Column("trial", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("until", sa.Double, nullable=False),
+    sa.Column("request", sa.Text),
     sqlite_with_rowid=False,
 )
 snapshots = sa.Table(
@@ -63,6 +65,12 @@ RENEW = (
     sa.update(leases)
     .where(leases.c.study == sa.bindparam("id"), leases.c.trial == sa.bindparam("number"))
     .values(until=sa.bindparam("end"))
+)
+HAND_OVER = RENEW.values(request=sa.bindparam("name"))
+REQUESTED = (
+    sa.select(leases.c.trial)
+    .where(leases.c.study == sa.bindparam("id"), leases.c.request == sa.bindparam("name"))
+    .order_by(leases.c.trial)
 )
 APPEND = sa.insert(events)
 LEASE = sa.insert(leases)

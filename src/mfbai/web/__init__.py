@@ -4,6 +4,7 @@ desk      a study in the server: calls that have gathered are done in one turn; 
 insight   what the page shows of a study beyond its status
 guard     what every request must pass: size, origin, token
 bodies    what the API takes and gives
+specs     the problems that are sent
 app       the API
 protocol  a limit to what comes before a body
 server    the process: where it listens, how it ends

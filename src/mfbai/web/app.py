@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from itertools import islice
 from pathlib import Path
@@ -29,21 +28,14 @@ from mfbai.errors import (
     TrialClosed,
     UnknownName,
 )
-from mfbai.problem import Instance, Problem
-from mfbai.spec import from_dict, parse
 from mfbai.study import Study, create_study
 from mfbai.study.certificate import lines_of, make_certificate
-from mfbai.study.settings import LONGEST_NAME
 from mfbai.study.storage import NameTaken, Storage
 from mfbai.web import bodies
 from mfbai.web.desk import MOST_WATCHERS, TOO_MANY, Desk, Hub, as_json
 from mfbai.web.guard import App, Guard, problem
+from mfbai.web.specs import read_spec
 
-MOST_ARMS = 1000
-MOST_CELLS = 10_000
-MOST_DOTS = 50  # of a key: TOML readers take hours for a very long one
-PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
-DOTTED = re.compile(rf"(?<![\w-])(?:{PART}){{{MOST_DOTS}}}", re.ASCII)
 MOST_LISTED = 1000
 OPENING = 1.0  # seconds that a list waits for studies to be opened
 LINES_AT_ONCE = 1000  # of a certificate
@@ -217,53 +209,15 @@ async def create(body: bodies.NewStudy, hub: TheHub) -> Response:
 
     def work() -> str:
         settings = body.model_dump(exclude={"spec"})
-        return create_study(_read_spec(body.spec), **settings, storage=hub.storage).name
+        return create_study(read_spec(body.spec), **settings, storage=hub.storage).name
 
     name = await hub.in_thread(work)
+    hub.opening(name).add_done_callback(
+        lambda opened: opened.cancelled() or opened.exception()
+    )  # the first of its kind may compile
     made = _json({"name": name}, 201)
     made.headers["Location"] = f"/api/v1/studies/{quote(name, safe='')}"
     return made
-
-
-def _read_spec(spec: str | dict[str, Any]) -> Problem:
-    """The problem of a spec that was sent. Its size is checked first: a number of arms is quickly written."""
-    try:
-        document = _parse(spec) if isinstance(spec, str) else spec
-        _check_size(document)
-        found = from_dict(document, ties=True)
-    except RecursionError:
-        raise InvalidInput([Fault("spec", "is nested too deeply")]) from None
-    except InvalidInput:
-        raise
-    except ValueError:  # TOML knows hexadecimal ones too, which Python reads, and cannot show
-        raise InvalidInput([Fault("spec", "holds a number of too many digits: shorten it")]) from None
-    return found.problem if isinstance(found, Instance) else found
-
-
-def _parse(text: str) -> dict[str, Any]:
-    if DOTTED.search(text):
-        raise InvalidInput([Fault("spec", f"has a key of {MOST_DOTS} or more parts: write tables, such as [problem]")])
-    try:
-        return parse(text)
-    except InvalidInput as error:
-        told = "; send the text itself: names and files are not looked up" if "\n" not in text else ""
-        raise InvalidInput([Fault("spec", f"{fault.message}{told}") for fault in error.faults]) from None
-
-
-def _check_size(document: dict[str, Any]) -> None:
-    problem, truth, tables = document.get("problem"), document.get("truth"), document.get("fidelity")
-    problem, truth = (table if isinstance(table, dict) else {} for table in (problem, truth))
-    tables = [table for table in tables if isinstance(table, dict)] if isinstance(tables, list) else []
-    arms = problem.get("arms")
-    columns = [truth.get("means"), *(table.get(entry) for table in tables for entry in ("cost", "bias"))]
-    rows = [len(column) for column in [arms, *columns] if isinstance(column, list)]
-    n_arms = max([*rows, arms if isinstance(arms, int) else 0, 2])
-    if n_arms > MOST_ARMS or n_arms * len(tables) > MOST_CELLS:
-        told = f"is too large: this server takes {MOST_ARMS} arms and {MOST_CELLS:,} cells (arms x fidelities) at most"
-        raise InvalidInput([Fault("spec", told)])
-    names = [*(arms if isinstance(arms, list) else []), *(table.get("name") for table in tables)]
-    if any(isinstance(name, str) and len(name) > LONGEST_NAME for name in names):
-        raise InvalidInput([Fault("spec", f"has a name of more than {LONGEST_NAME} characters: shorten it")])
 
 
 # --- one study

@@ -225,7 +225,12 @@ class Hub:
         return asyncio.shield(found)
 
     async def _load(self, name: str) -> Desk:
-        return Desk(await self.in_thread(lambda: load_study(name, storage=self.storage)), self)
+        def work() -> Study:
+            study = load_study(name, storage=self.storage)
+            study.warm_up()
+            return study
+
+        return Desk(await self.in_thread(work), self)
 
     def _forget(self, name: str, loaded: asyncio.Future[Desk]) -> None:
         """Keep no name that is not a study's, and not too many studies."""
