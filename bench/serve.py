@@ -4,11 +4,10 @@ The tests in tests/test_serve_load.py are the same with fewer clients and kills.
 must be quiet: clients, server and browser share its cores.
 """
 
-import contextlib
+import multiprocessing
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
@@ -78,39 +77,41 @@ def kills(storage):
 
 
 class Page:
-    """A browser that shows a study, and notes when what it shows changes."""
+    """A browser that shows a study, and notes when what it shows changes; in a process of its own, as others are."""
 
     def __init__(self, address):
-        self._changes = []
-        self._stop = threading.Event()
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=self._watch, args=(address,))
-        self._thread.start()
-        self._ready.wait(60)
+        context = multiprocessing.get_context("spawn")
+        ready, self._stop, self._changes = context.Event(), context.Event(), context.Queue()
+        self._process = context.Process(target=watch, args=(address, ready, self._stop, self._changes))
+        self._process.start()
+        ready.wait(60)
 
     def end(self):
         self._stop.set()
-        self._thread.join()
-        return self._changes
+        found = self._changes.get()
+        self._process.join()
+        return found
 
-    def _watch(self, address):
-        from playwright.sync_api import sync_playwright
 
-        program = shutil.which("chromium") or shutil.which("chromium-browser")
-        with (
-            sync_playwright() as driver,
-            contextlib.closing(driver.chromium.launch(executable_path=program, args=FLAGS)) as browser,
-        ):
-            page = browser.new_page()
-            page.goto(address)
-            before = ""
-            self._ready.set()
-            while not self._stop.is_set():
-                text = page.inner_text("main")
-                if text != before:
-                    self._changes.append(time.monotonic())
-                before = text
-                page.wait_for_timeout(100)
+def watch(address, ready, stop, changes):
+    from playwright.sync_api import sync_playwright
+
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    found, before = [], ""
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=FLAGS)
+        page = browser.new_page()
+        page.goto(address)
+        page.wait_for_selector("main h1")
+        ready.set()
+        while not stop.is_set():
+            text = page.text_content("main")
+            if text != before:
+                found.append(time.monotonic())
+            before = text
+            page.wait_for_timeout(250)
+        browser.close()
+    changes.put(found)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ REFUSED = r"the server responded with a status of (401|409|422)"
 AWAY = r"Failed to load resource: net::ERR_"
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818
     """A call that was not carried out: its status, and why."""
 
 

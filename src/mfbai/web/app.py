@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
@@ -15,6 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 import mfbai
@@ -33,7 +35,7 @@ from mfbai.study.certificate import lines_of, make_certificate
 from mfbai.study.storage import NameTaken, Storage
 from mfbai.web import bodies
 from mfbai.web.desk import MOST_WATCHERS, TOO_MANY, Desk, Hub, as_json
-from mfbai.web.guard import App, Guard, problem
+from mfbai.web.guard import App, Guard, Receive, Scope, Send, problem
 from mfbai.web.specs import read_spec
 
 MOST_LISTED = 1000
@@ -134,21 +136,47 @@ def _json(value: Any, status: int = 200) -> Response:
     return Response(body, status, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
-class JsonRequest(Request):
-    """A request whose body can be read in one way only: readers differ in which of two equal keys they see."""
+class Call(APIRoute):
+    """A call with a body, which is read here: FastAPI takes longer for that than the call itself."""
 
-    async def json(self) -> Any:
-        body = await self.body()
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            await super().handle(scope, receive, send)  # says what is allowed
+            return
+        request = Request(scope, receive)
+        wanted = _parameters(self.endpoint)
+        given: dict[str, Any] = {}
+        if "hub" in wanted:
+            given["hub"] = await hub_of(request)
+        else:
+            given["desk"] = await desk_of(request.path_params["name"], request)
         try:
-            return json.loads(body.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
-        except RecursionError:
-            raise HTTPException(400, "the body is nested too deeply") from None
-        except json.JSONDecodeError as error:
-            raise HTTPException(400, f"the body is not JSON: {error}") from None
-        except UnicodeDecodeError:
-            raise HTTPException(400, "the body is not JSON: it must be UTF-8") from None
-        except ValueError:  # Python reads no integer of thousands of digits
-            raise HTTPException(400, "the body holds a number of too many digits: shorten it") from None
+            given["body"] = wanted["body"].model_validate(_read_json(await request.body()))
+        except ValidationError as error:
+            raise RequestValidationError(
+                [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]
+            ) from None
+        response: Response = await self.endpoint(**given)
+        await response(scope, receive, send)
+
+
+@cache
+def _parameters(endpoint: Callable[..., Any]) -> dict[str, Any]:
+    return get_type_hints(endpoint)
+
+
+def _read_json(body: bytes) -> Any:
+    """A body that can be read in one way only: readers differ in which of two equal keys they see."""
+    try:
+        return json.loads(body.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+    except RecursionError:
+        raise HTTPException(400, "the body is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise HTTPException(400, f"the body is not JSON: {error}") from None
+    except UnicodeDecodeError:
+        raise HTTPException(400, "the body is not JSON: it must be UTF-8") from None
+    except ValueError:  # Python reads no integer of thousands of digits
+        raise HTTPException(400, "the body holds a number of too many digits: shorten it") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -162,19 +190,9 @@ def _no_number(constant: str) -> Any:
     raise HTTPException(400, f"the body is not JSON: {constant} is none of its numbers")
 
 
-class JsonRoute(APIRoute):
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-
-        async def read_json(request: Request) -> Response:
-            return await handle(JsonRequest(request.scope, request.receive))
-
-        return read_json
-
-
 # --- studies
 
-api = APIRouter(route_class=JsonRoute)
+api = APIRouter(route_class=Call)
 STUDY = "/api/v1/studies/{name}"
 
 
@@ -212,9 +230,8 @@ async def create(body: bodies.NewStudy, hub: TheHub) -> Response:
         return create_study(read_spec(body.spec), **settings, storage=hub.storage).name
 
     name = await hub.in_thread(work)
-    hub.opening(name).add_done_callback(
-        lambda opened: opened.cancelled() or opened.exception()
-    )  # the first of its kind may compile
+    opening = hub.opening(name)  # at once: the first of its kind may have to be compiled
+    opening.add_done_callback(lambda opened: opened.cancelled() or opened.exception())
     made = _json({"name": name}, 201)
     made.headers["Location"] = f"/api/v1/studies/{quote(name, safe='')}"
     return made
