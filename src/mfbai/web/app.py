@@ -167,6 +167,8 @@ def _parameters(endpoint: Callable[..., Any]) -> dict[str, Any]:
 
 def _read_json(body: bytes) -> Any:
     """A body that can be read in one way only: readers differ in which of two equal keys they see."""
+    if not body:
+        raise InvalidInput([Fault("the body", "is missing: add it")])
     try:
         return json.loads(body.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
     except RecursionError:
