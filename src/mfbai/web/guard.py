@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from mfbai.web.desk import as_json
 
 LARGEST_BODY = 1 << 20  # bytes
+LARGEST_READ = 1 << 23  # bytes that are read and thrown away: many clients hear nothing before they have sent all
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 JSON = "application/json"
 POLICY = (
@@ -112,19 +113,21 @@ def _check_origin(headers: dict[bytes, bytes]) -> None:
 async def _read_body(scope: Scope, receive: Receive) -> bytes:
     too_large = Refused(413, "TooLarge", f"the body is too large: {LARGEST_BODY:,} bytes at most")
     declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-    if not declared.isdigit() or int(declared) > LARGEST_BODY:
+    if not declared.isdigit() or int(declared) > LARGEST_READ:
         raise too_large
-    parts, size, more = [], 0, True
-    while more:
+    body, size, more = bytearray(), 0, True
+    while more and size <= LARGEST_READ:
         message = await receive()
         if message["type"] != "http.request":
             break
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
+        part = message.get("body", b"")
+        size += len(part)
         more = message.get("more_body", False)
-        if size > LARGEST_BODY:
-            raise too_large
-    return b"".join(parts)
+        if size <= LARGEST_BODY:
+            body += part
+    if size > LARGEST_BODY:
+        raise too_large
+    return bytes(body)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
