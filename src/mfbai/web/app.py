@@ -70,13 +70,22 @@ def make_app(storage: Storage, token: str | None = None) -> tuple[App, Hub]:
     app.state.hub = hub
     app.router.routes.extend(api.routes)  # include_router would copy them, and look twice at every call
     app.add_api_route("/", page, include_in_schema=False)
-    app.mount("/static", StaticFiles(directory=PAGE))
+    app.mount("/static", Files(directory=PAGE))
     app.add_exception_handler(MfbaiError, on_error)
     app.add_exception_handler(RequestValidationError, on_bad_request)
     app.add_exception_handler(HTTPException, on_no_such_thing)
     app.add_exception_handler(Exception, on_defect)
     _complete_description(app, token)
     return Guard(app, token), hub
+
+
+class Files(StaticFiles):
+    """The page's; asked for anew each time, so that they fit the server after an upgrade."""
+
+    def file_response(self, *given: Any, **more: Any) -> Response:
+        response = super().file_response(*given, **more)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
 
 
 async def page() -> Response:
