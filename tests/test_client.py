@@ -251,8 +251,8 @@ def test_what_cannot_be_waited_for_or_sent_is_refused():
 
 def test_the_token_is_that_given_or_that_of_the_environment(tmp_path, monkeypatch):
     with Server(f"sqlite:///{tmp_path}/s.db", token=TOKEN) as server:
-        for wrong in (None, "wrong"):
-            with pytest.raises(InvalidInput, match="a token is needed"):
+        for wrong, told in {None: "a token is needed", "wrong": "the token is wrong"}.items():
+            with pytest.raises(InvalidInput, match=told):
                 Client(server.address, token=wrong).list_studies()
         assert Client(server.address, token=TOKEN).list_studies() == []
         monkeypatch.setenv("MFBAI_TOKEN", TOKEN)

@@ -1142,3 +1142,12 @@ def test_the_length_of_a_journal_tells_whether_anything_has_happened(study):
     other.tell(trial, 0.5)
     assert study.length() == 3
     assert study.state == "running"
+
+
+def test_with_a_tolerance_no_more_is_claimed_than_is_proven():
+    study = create_study(PROBLEM, 0.05, storage="sqlite://", tolerance=0.5)
+    assert study.status().tolerance == 0.5
+    while study.result is None:
+        study.tell(study.ask(), 0.5)
+    assert study.result.tolerance == 0.5
+    assert ", or within 0.5 of it: the risk is 0.05 at most" in str(study.result)

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 # A table of 10,000 wrong costs is one mistake: show some of its cells and count the others.
 SHOWN_CELLS = 10
+MOST_KNOWN = 30  # names listed for someone who gave another
 MOST_NAMES = 1_000_000  # arms: more is a mistake, and would fill the memory
 
 
@@ -101,7 +102,8 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     known = list(known)
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"{hint}known: {', '.join(known)}"
+    others = f" and {len(known) - MOST_KNOWN} more" if len(known) > MOST_KNOWN else ""
+    return f"{hint}known: {', '.join(known[:MOST_KNOWN])}{others}"
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:

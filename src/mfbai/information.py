@@ -95,7 +95,7 @@ def _undecided(work: transport.Work, tolerance: float) -> tuple[int, int, float,
 
 def read_problem(problem: Any) -> Problem:
     if not isinstance(problem, Problem | Instance):
-        told = f"is {problem!r}: give a Problem or an Instance; mfbai.load reads one by its name or file"
+        told = f"is {problem!r:.80}: give a Problem or an Instance; mfbai.load reads one by its name or file"
         raise InvalidInput([Fault("problem", told)])
     return problem.problem if isinstance(problem, Instance) else problem
 

@@ -50,14 +50,18 @@ class Verdict:
     cost: float  # of all results told until then
     told: int
     alarms: tuple[BiasAlarm, ...]  # data that contradict the bias bounds, on which everything rests
+    tolerance: float = 0.0  # an answer this close to the best is right
 
     def __str__(self) -> str:
+        close = f", or within {self.tolerance:g} of it" if self.tolerance else ""
         if self.state == "decided" and self.stopping != DEFAULT:
             proof = f"the e-process has proven {self.risk:.2g}" if self.risk < 1 else "the e-process has proven nothing"
-            text = f"The best is {self.arm!r} by the rule {self.stopping!r}; {proof}; it cost {digits(self.cost)}."
+            text = (
+                f"The best is {self.arm!r}{close}, by the rule {self.stopping!r}; {proof}; it cost {digits(self.cost)}."
+            )
         elif self.state == "decided":
             sure = f"the risk is {self.risk:.2g} at most, if the bias bounds hold"
-            text = f"The best is {self.arm!r}: {sure}; it cost {digits(self.cost)}."
+            text = f"The best is {self.arm!r}{close}: {sure}; it cost {digits(self.cost)}."
         elif self.arm is None:
             text = f"Undecided: nothing is known; it cost {digits(self.cost)}."
         else:
@@ -155,6 +159,7 @@ class Fold:
             cost=body["cost"],
             told=body["told"],
             alarms=tuple(BiasAlarm(**alarm) for alarm in body["alarms"]),
+            tolerance=self.settings.tolerance,
         )
 
     def flush(self) -> None:

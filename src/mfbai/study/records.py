@@ -42,11 +42,12 @@ class Status:
     strategy: str
     stopping: str
     delta: float
+    tolerance: float  # an answer this close to the best is right
     max_cost: float | None
     leader: str | None  # None while no arm has data
     leader_index: int | None
     risk: float  # of answering the leader now, proven by the e-process; 1 if nothing is proven
-    evidence: Array  # (K,) ln E: proof that each arm is not better than the leader; inf for itself
+    evidence: Array  # (K,) ln E: proof that each is not better than the leader (by the tolerance); inf for itself
     needed: float  # what each of these must reach: ln((K - 1) / delta)
     cost: float  # of the results told
     told: int
@@ -128,6 +129,7 @@ def describe_study(fold: Fold) -> Status:
         strategy=settings.strategy,
         stopping=settings.rule,
         delta=settings.delta,
+        tolerance=settings.tolerance,
         max_cost=settings.max_cost,
         leader=None if leader is None else problem.arms[leader],
         leader_index=leader,

@@ -44,6 +44,10 @@ LINES_AT_ONCE = 1000  # of a certificate
 LONGEST_DETAIL = 4000  # characters
 LONGEST_FAULT = 1000  # characters, of each
 MOST_FAULTS = 100  # told at once
+PATTERNS = {
+    "trial": "give the id of a trial, as `ask` returned it",
+    "request": "give up to 64 letters, digits, '-' or '_'",
+}
 PAGE = Path(__file__).parent / "static"
 PROBLEM = "application/problem+json"
 STATUS_OF: dict[type[MfbaiError], int] = {
@@ -240,7 +244,7 @@ async def create(body: bodies.NewStudy, hub: TheHub) -> Response:
         settings = body.model_dump(exclude={"spec"})
         return create_study(read_spec(body.spec), **settings, storage=hub.storage).name
 
-    name = await hub.in_thread(work)
+    name = await hub.while_opening(work)
     opening = hub.opening(name)  # at once: the first of its kind may have to be compiled
     opening.add_done_callback(lambda opened: opened.cancelled() or opened.exception())
     made = _json({"name": name}, 201)
@@ -404,6 +408,8 @@ def _fault(found: dict[str, Any]) -> Fault:
         return Fault(place, "is missing: add it")
     if found["type"] == "extra_forbidden":
         return Fault(place, "is not known: leave it out, or check its spelling")
+    if found["type"] == "string_pattern_mismatch":
+        return Fault(place, f"is {found['input']!r:.60}: {PATTERNS[place]}")
     subject, should, rest = found["msg"].partition("should ")
     told = f"it should {rest}" if should else f"{subject[:1].lower()}{subject[1:]}"
     return Fault(place, f"is {found['input']!r:.60}: {told}")

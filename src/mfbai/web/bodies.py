@@ -157,6 +157,7 @@ class VerdictBody(BaseModel):
     cost: float
     told: int
     alarms: list[Alarm]
+    tolerance: float
 
 
 class StatusBody(BaseModel):
@@ -167,6 +168,7 @@ class StatusBody(BaseModel):
     strategy: str
     stopping: str
     delta: float
+    tolerance: float
     max_cost: float | None
     leader: str | None
     leader_index: int | None

@@ -89,7 +89,7 @@ def make_shows() -> list[Show]:
     return [
         Show("The wing of least drag", wings, WINGS, 0.001, 0.01, "frugal", begun=0.1, pause=0.7),
         Show("The strongest concrete", mixes, MIXES, 0.01, 0.01, "uniform", begun=0.0, pause=1.2, alarming=True),
-        Show("The best prompt", prompts, PROMPTS, 0.01, 0.05, "frugal", begun=0.5, pause=1.2),
+        Show("The best prompt", prompts, PROMPTS, 0.01, 0.05, "frugal", begun=0.8, pause=1.5),
     ]
 
 

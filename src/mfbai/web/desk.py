@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from mfbai.errors import MfbaiError, StorageError
-from mfbai.study import Study, load_study
+from mfbai.study import load_study
 from mfbai.study.running import proven
 from mfbai.study.storage import Storage
 from mfbai.web.insight import Insight
@@ -27,6 +27,7 @@ MOST_DESKS = 256  # studies kept open
 MOST_WATCHERS = 200
 TOO_MANY = f"{MOST_WATCHERS} streams are open, which is all this server serves: try again later"
 THREADS = 16
+OPENERS = 4
 LOOK = 0.5  # seconds between two looks at what other processes have written
 GAP = 0.3  # seconds between two messages to those who watch, at least
 REST = 2.0  # times as long as a view took, until the next one is made
@@ -45,11 +46,11 @@ def as_json(value: Any) -> bytes:
 class Desk:
     """One study, with the calls that wait for it and those who watch it."""
 
-    def __init__(self, study: Study, hub: Hub) -> None:
-        self.study = study
+    def __init__(self, insight: Insight, hub: Hub) -> None:
+        self.study = insight.study
         self.watchers = 0
         self._hub = hub
-        self._insight = Insight(study)
+        self._insight = insight
         self._lock = Lock()
         self._waiting: list[Call] = []
         self._busy = False  # a thread is doing calls
@@ -203,6 +204,7 @@ class Hub:
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
         self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="mfbai")
+        self._openers = ThreadPoolExecutor(OPENERS, thread_name_prefix="mfbai-open")
         self.closing = False
         self._desks: OrderedDict[str, asyncio.Future[Desk]] = OrderedDict()
 
@@ -212,6 +214,10 @@ class Hub:
 
     async def in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.threads, work)
+
+    async def while_opening(self, work: Callable[[], T]) -> T:
+        """What may have to compile, for a minute: others need not wait for these threads."""
+        return await asyncio.get_running_loop().run_in_executor(self._openers, work)
 
     async def desk(self, name: str) -> Desk:
         """The desk of a study; `UnknownName` if there is none."""
@@ -227,12 +233,15 @@ class Hub:
         return asyncio.shield(found)
 
     async def _load(self, name: str) -> Desk:
-        def work() -> Study:
+        def work() -> Insight:
             study = load_study(name, storage=self.storage)
             study.warm_up()
-            return study
+            insight = Insight(study)
+            with suppress(Exception):  # it is made for what it compiles
+                insight.view()
+            return insight
 
-        return Desk(await self.in_thread(work), self)
+        return Desk(await self.while_opening(work), self)
 
     def _forget(self, name: str, loaded: asyncio.Future[Desk]) -> None:
         """Keep no name that is not a study's, and not too many studies."""
@@ -246,6 +255,11 @@ class Hub:
 
     def _open(self) -> list[Desk]:
         return [desk.result() for desk in self._desks.values() if desk.done() and desk.exception() is None]
+
+    def end(self) -> None:
+        """Wait for no thread: what it does is not needed any more."""
+        for pool in (self.threads, self._openers):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
         """End all streams, so that the server can."""

@@ -77,8 +77,11 @@ class Guard:
         if not path.startswith("/api/") and path != "/openapi.json":
             return  # the page itself, which is no secret
         if self._token is not None and not self._knows_token(headers):
-            told = "a token is needed: send it in the header 'Authorization: Bearer TOKEN'"
-            raise Refused(401, "Unauthorized", told, ((b"www-authenticate", b"Bearer"),))
+            told = (
+                "the token is wrong: send the server's" if b"authorization" in headers else "a token is needed: send it"
+            )
+            where = "in the header 'Authorization: Bearer TOKEN'"
+            raise Refused(401, "Unauthorized", f"{told} {where}", ((b"www-authenticate", b"Bearer"),))
         kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if scope["method"] == "POST" and kind != JSON.encode():
             raise Refused(415, "UnsupportedMediaType", f"send JSON, with the header 'Content-Type: {JSON}'")

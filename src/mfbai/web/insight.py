@@ -14,6 +14,7 @@ from mfbai.errors import InvalidInput
 from mfbai.kernels import transport
 from mfbai.planning.truths import instance_of, place, positions_of
 from mfbai.problem import Array
+from mfbai.simulation.runs import OWN
 from mfbai.stopping import DEFAULT
 from mfbai.study import Status, Study
 from mfbai.study.journal import Event
@@ -123,6 +124,9 @@ def sentence(status: Status) -> str:
     if status.leader is None:
         return "Nothing is known yet: the first result is awaited."
     sure = "nothing is proven yet" if status.risk >= 1 else f"the risk is {digits(status.risk, 2)} now"
+    if status.stopping != DEFAULT:
+        rule = "the strategy's own rule" if status.stopping == OWN else f"the rule {status.stopping!r}"
+        return f"{status.leader!r} leads; {sure}, but {rule} decides. It has cost {digits(status.cost)} so far."
     return f"{status.leader!r} leads; {sure}, and {status.delta:g} is wanted. It has cost {digits(status.cost)} so far."
 
 

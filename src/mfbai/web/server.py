@@ -142,4 +142,4 @@ def serve(storage: Storage, listening: socket.socket, token: str | None, ready: 
         timeout_graceful_shutdown=GRACE,
     )
     Server(config, hub, lambda: ready(hub)).run(sockets=[listening])
-    hub.threads.shutdown(wait=False, cancel_futures=True)
+    hub.end()
