@@ -81,7 +81,7 @@ function makeFields() {
   };
 }
 
-// A field is {root, input, read(), complain(text)}, explained by the term `key`. read() gives what to send, undefined to
+// A field is {root, input, label, read(), complain(text)}, explained by the term `key`. read() gives what to send, undefined to
 // leave it to the server.
 
 function textField(key, input, label, value, hint) {
@@ -94,9 +94,7 @@ function numberField(key, label, value, hint) {
   input.value = value;
   const read = () => {
     if (input.value.trim() === "") return undefined;
-    const given = readNumber(input.value);
-    if (Number.isNaN(given)) throw new Error(`${label}: “${input.value}” is not a number.`);
-    return given;
+    return readNumber(input.value);
   };
   return field(key, input, label, hint, read);
 }
@@ -118,7 +116,7 @@ function field(key, input, label, hint, read) {
     setText(fault, text);
     setAttribute(input, "aria-invalid", text ? "true" : null);
   };
-  return { root: h("div", { class: "field" }, caption, input, help, fault), input, read, complain };
+  return { root: h("div", { class: "field" }, caption, input, help, fault), input, label, read, complain };
 }
 
 async function submit(fields, button, box) {
@@ -131,8 +129,22 @@ async function submit(fields, button, box) {
       location.hash = `#/study/${encodeURIComponent(name)}`;
     });
   } catch (error) {
-    for (const { field: name, message } of error.faults ?? []) fields[name]?.complain(message);
+    showFaults(fields, box, error.faults ?? []);
   }
+}
+
+/** What is wrong with a field is said there; the box says the rest, and where to look. */
+function showFaults(fields, box, faults) {
+  const placed = faults.filter(({ field: name }) => fields[name]);
+  if (placed.length === 0) return;
+  for (const { field: name, message } of placed) fields[name].complain(message);
+  const others = faults.filter(({ field: name }) => !fields[name]).map(({ field: name, message }) => `${name} ${message}`);
+  const labels = [...new Set(placed.map(({ field: name }) => `“${fields[name].label}”`))];
+  setText(box, [`See what is said below ${labels.join(" and ")}.`, ...others].join("\n"));
+  const { input } = fields[placed[0].field];
+  const folded = input.closest("details");
+  if (folded) folded.open = true;
+  input.focus();
 }
 
 function readAll(fields) {
@@ -141,10 +153,12 @@ function readAll(fields) {
     try {
       settings[name] = one.read(); // JSON leaves undefined ones out
     } catch (error) {
-      one.complain(error.message);
-      throw error;
+      throw Object.assign(error, { faults: [{ field: name, message: error.message }] });
     }
   }
-  if (settings.delta === undefined) throw new Error("Say the risk that you accept: 0.05, for example.");
+  if (settings.delta === undefined) {
+    const message = "Say the risk that you accept: 0.05, for example.";
+    throw Object.assign(new Error(message), { faults: [{ field: "delta", message }] });
+  }
   return { ...settings, spec: settings.spec ?? "" };
 }

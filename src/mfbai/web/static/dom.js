@@ -24,7 +24,7 @@ export function setAttribute(node, name, value) {
 }
 
 export function setStyle(node, property, value) {
-  if (node.style[property] !== value) node.style[property] = value;
+  if (node.style.getPropertyValue(property) !== value) node.style.setProperty(property, value);
 }
 
 /**

@@ -85,7 +85,7 @@ function makeRow(study) {
     h(
       "a",
       { class: "card study", href: `#/study/${encodeURIComponent(study.name)}` },
-      h("span", { class: "name" }, study.name),
+      h("span", { class: "name", dir: "auto" }, study.name),
       badge,
       leader,
       facts,
@@ -110,7 +110,7 @@ function makeRow(study) {
 
 function leaderText({ state, leader }) {
   if (leader === null) return "No results yet";
-  return state === "decided" ? `The best is ${leader}` : `${leader} leads`;
+  return state === "decided" ? `Answer: ${leader}` : `${leader} leads`;
 }
 
 function factsOf(study) {

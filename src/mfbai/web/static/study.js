@@ -17,13 +17,14 @@ import { trialsPanel } from "./panels/trials.js";
 import { verdictPanel } from "./panels/verdict.js";
 
 export function studyPage(name) {
+  const download = certificateButton(name);
   const badge = h("span", { class: "badge" });
   const waiting = h("p", { class: "muted", role: "status" }, "Opening the study …");
   const content = h("div", { class: "panels", hidden: true });
   const root = h(
     "article",
     {},
-    h("div", { class: "title" }, h("div", { class: "heading" }, h("h1", {}, name), badge), certificateButton(name)),
+    h("div", { class: "title" }, h("div", { class: "heading" }, h("h1", { dir: "auto" }, name), badge), download),
     waiting,
     content,
   );
@@ -57,7 +58,7 @@ export function studyPage(name) {
     title: name,
     start: () =>
       follow(name, stopper.signal, update, showLost).catch((error) => {
-        content.hidden = true;
+        for (const part of [content, badge, download]) part.hidden = true;
         waiting.hidden = false;
         setText(waiting, error.message);
       }),

@@ -2,27 +2,26 @@
 
 import uPlot from "../uplot/uPlot.esm.js";
 import { h, setAttribute, setText } from "../dom.js";
-import { number, plural, risk } from "../format.js";
+import { LEAST_RISK, number, plural, risk } from "../format.js";
 import { frame } from "./frame.js";
 
 const LINE = 2; // the series of the line to reach
-const LEAST_RISK = 1e-12; // a logarithmic axis knows no zero
+const MOST_DECADES = 6; // with a text
 
 export function riskChart() {
   return chartPanel({
     className: "risk-chart",
     title: "Risk, as the money is spent",
     about: "The [risk] of answering the leader. It must come down to the [delta|goal].",
-    curve: "risk",
+    curve: "risk proven",
     line: "goal",
     colour: "--blue",
     logarithmic: true,
     format: risk,
+    // A logarithmic axis knows no zero.
     read: ({ history, status }) => [history.risk.map((value) => Math.max(value, LEAST_RISK)), status.delta],
     range: (low, goal) => [Math.min(low, goal) / 2, 1.3],
-    caption: ({ history, status }) =>
-      `After a cost of ${number(status.cost)} the risk is ${risk(status.risk)}; ` +
-      `the goal is ${number(status.delta)}. ${leadText(history.leader)}`,
+    caption: ({ history, status }) => `${provenText(history, status)} ${leadText(history.leader)}`,
   });
 }
 
@@ -46,6 +45,14 @@ export function evidenceChart() {
 }
 
 const atLeastZero = (value) => (value === null ? null : Math.max(value, 0)); // below is as good as nothing
+
+/** From the curve's last point, as the legend. The verdict promises the goal, whatever more is proven. */
+function provenText(history, { delta, state, stopping }) {
+  const proven = risk(history.risk.at(-1) ?? 1);
+  const start = `After a cost of ${number(history.cost.at(-1) ?? 0)} the results prove a risk of ${proven}`;
+  if (state === "decided" && stopping === "e-process") return `${start}; the verdict promises the goal, ${number(delta)}.`;
+  return `${start}; the goal is ${number(delta)}.`;
+}
 
 function leadText(leaders) {
   const named = leaders.filter((leader) => leader !== null);
@@ -98,10 +105,13 @@ function chartPanel(kind) {
   };
 }
 
-const numbers = (_, all) => all.map((value) => (value === null ? null : number(value)));
+const numbers = (_, all) => all.map((value) => (value === null ? null : number(value, 5)));
 const isDecade = (value) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-9;
-// Nine lines a decade would be a lot of ink.
-const onlyDecades = (_, all) => all.map((value) => (isDecade(value) ? value : null));
+// Nine lines a decade would be a lot of ink, and so would be many decades.
+const onlyDecades = (_, all) => {
+  const every = Math.ceil(all.filter(isDecade).length / MOST_DECADES);
+  return all.map((value) => (isDecade(value) && Math.round(Math.log10(value)) % every === 0 ? value : null));
+};
 
 const sizeOf = (place) => ({ width: place.clientWidth, height: 230 });
 
@@ -117,7 +127,7 @@ function options(kind, place) {
   return {
     ...sizeOf(place),
     hooks: { ready: [showPresent] },
-    padding: [10, 14, 0, 0],
+    padding: [10, 30, 0, 0], // on the right for half of the last text
     cursor: { drag: { x: false, y: false }, points: { size: 7 } },
     legend: { markers: { width: 2, dash: (_, series) => (series === LINE ? "dashed" : "solid") } },
     scales: {
@@ -127,8 +137,8 @@ function options(kind, place) {
     axes: [
       { ...axis, size: 32, label: "cost", labelSize: 20, labelFont: font },
       kind.logarithmic
-        ? { ...axis, size: 56, filter: onlyDecades, grid: { ...grid, filter: onlyDecades } }
-        : { ...axis, size: 56 },
+        ? { ...axis, size: 62, filter: onlyDecades, grid: { ...grid, filter: onlyDecades } }
+        : { ...axis, size: 62 },
     ],
     series: [
       { label: "cost", value: (_, value) => (value === null ? "–" : number(value)) },
@@ -140,7 +150,7 @@ function options(kind, place) {
         fill: kind.logarithmic ? undefined : `${curve}22`, // a logarithmic axis has no bottom to fill from
         paths: uPlot.paths.stepped({ align: 1 }),
       },
-      { ...common, label: kind.line, stroke: colour("--vermilion"), width: 1.5, dash: [6, 5] },
+      { ...common, value: (_, value) => number(value), label: kind.line, stroke: colour("--vermilion"), width: 1.5, dash: [6, 5] },
     ],
   };
 }

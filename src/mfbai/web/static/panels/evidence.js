@@ -1,7 +1,8 @@
 // How strongly each rival is proven not to be better than the leader: bars, and the line that all must reach.
 
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
-import { number } from "../format.js";
+import { number, ruleName } from "../format.js";
+import { prose } from "../terms.js";
 import { frame } from "./frame.js";
 
 const LINE_AT = 0.7; // of the width: the line stays where it is, and what is far beyond it is cut
@@ -14,18 +15,19 @@ export function evidencePanel(arms) {
   const root = frame(
     "evidence",
     "Is it proven?",
-    "The [evidence] that the [leader] is better than each [rival]. " +
-      "When all bars reach the [threshold|dashed line], it is proven.",
+    " ", // said with the first view, which knows the tolerance
     h("div", { class: "scale", "aria-hidden": "true" }, needed),
     list,
     note,
     toggle.root,
   );
   root.style.setProperty("--line-at", `${100 * LINE_AT}%`);
+  const about = root.querySelector(".about");
   const rows = new Map();
   return {
     root,
     update({ status }) {
+      if (!about.querySelector(".term")) about.replaceChildren(...prose(aboutFor(status)));
       setText(needed, `needed: ${number(status.needed, 3)}`);
       syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status.arms[arm]), status);
       setText(note, noteFor(status));
@@ -34,16 +36,24 @@ export function evidencePanel(arms) {
   };
 }
 
+function aboutFor({ tolerance = 0 }) {
+  const claim =
+    tolerance > 0
+      ? `The [evidence] that each [rival] is not better than the [leader] by more than the [tolerance], ${number(tolerance)}. `
+      : "The [evidence] that the [leader] is better than each [rival]. ";
+  return `${claim}When all bars reach the [threshold|dashed line], it is proven.`;
+}
+
 function noteFor({ stopping, evidence, needed, leader_index: leader }) {
   const rivals = evidence.filter((_, arm) => arm !== leader);
   const settled = rivals.filter((value) => value === null || value >= needed).length;
   const count = leader === null ? "No results count yet." : `${settled} of ${rivals.length} rivals are settled.`;
   if (stopping === "e-process") return count;
-  return `${count} This study stops by another rule, “${stopping}”; the bars show what is proven of its answer.`;
+  return `${count} This study stops by ${ruleName(stopping)}; the bars show what is proven of its answer.`;
 }
 
 function makeRow(arm, armName) {
-  const name = h("span", { class: "arm", title: armName }, armName);
+  const name = h("span", { class: "arm", dir: "auto", title: armName }, armName);
   const fill = h("span", { class: "fill" });
   const value = h("span", { class: "value" });
   const root = h("li", {}, name, h("span", { class: "track", "aria-hidden": "true" }, fill), value);

@@ -1,8 +1,11 @@
 // Where the true value of each arm must be: intervals on a common axis, with the averages that were seen.
 
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
-import { number, ticks } from "../format.js";
+import { interval, ticks, tickTexts } from "../format.js";
 import { frame } from "./frame.js";
+
+const MOST_WORDS = 23; // characters
+const AXIS_ROOM = 32; // characters
 
 export function intervalsPanel(arms) {
   const list = h("ul", { class: "rows interval-rows" });
@@ -28,7 +31,8 @@ export function intervalsPanel(arms) {
       const domain = domainOf(status, arms.shown());
       const more = { status, domain, line: lineOf(status) };
       syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status), more);
-      syncRows(axis, marks, ticks(...domain, 4), (tick) => tick, makeTick, domain);
+      setStyle(root, "--words", `${wordsWidth(status, arms.shown())}ch`);
+      syncRows(axis, marks, marksOf(domain), (mark) => mark.tick, makeTick, domain);
       setText(better, status.direction === "minimise" ? "← smaller is better" : "larger is better →");
       setAttribute(better, "data-direction", status.direction);
       setText(key, keyFor(status));
@@ -47,6 +51,21 @@ function domainOf({ intervals, means }, shown) {
   return [low - margin, high + margin];
 }
 
+/** The texts beside the bars are as wide as the longest; very long ones are broken. */
+function wordsWidth({ intervals }, shown) {
+  return Math.min(Math.max(...shown.map((arm) => interval(...intervals[arm]).length)), MOST_WORDS);
+}
+
+/** As many ticks as there is room for their texts. */
+function marksOf(domain) {
+  const choices = [4, 3, 2].map((count) => {
+    const all = ticks(...domain, count);
+    const texts = tickTexts(all);
+    return all.map((tick, i) => ({ tick, text: texts[i] }));
+  });
+  return choices.find((marks) => marks.reduce((sum, { text }) => sum + text.length + 2, 0) <= AXIS_ROOM) ?? choices.at(-1);
+}
+
 /** The leader's worst case: an arm whose interval is all beyond it is out. */
 function lineOf({ leader_index: leader, intervals, direction }) {
   return leader === null ? null : intervals[leader][direction === "minimise" ? 1 : 0];
@@ -59,7 +78,7 @@ function keyFor({ fidelities, leader_index: leader }) {
 }
 
 function makeRow(arm, { arms, fidelities }) {
-  const name = h("span", { class: "arm", title: arms[arm] });
+  const name = h("span", { class: "arm", dir: "auto", title: arms[arm] });
   const range = h("span", { class: "range" });
   const line = h("span", { class: "line" });
   const dots = fidelities.map((_, m) => h("span", { class: m === fidelities.length - 1 ? "dot true" : "dot" }));
@@ -79,7 +98,7 @@ function makeRow(arm, { arms, fidelities }) {
       line.hidden = worst === null;
       if (worst !== null) setStyle(line, "left", at(worst, domain));
       dots.forEach((dot, m) => placeDot(dot, status.means[arm][m], domain));
-      setText(words, low === null && high === null ? "anything" : `${number(low, 3)} to ${number(high, 3)}`);
+      setText(words, interval(low, high));
     },
   };
 }
@@ -93,9 +112,15 @@ function openEnds(low, high) {
   return `${low === null ? "left " : ""}${high === null ? "right" : ""}`.trim() || null;
 }
 
-function makeTick(tick) {
-  const root = h("span", { class: "tick" }, number(tick));
-  return { root, update: (_, domain) => setStyle(root, "left", at(tick, domain)) };
+function makeTick() {
+  const root = h("span", { class: "tick" });
+  return {
+    root,
+    update({ tick, text }, domain) {
+      setText(root, text);
+      setStyle(root, "left", at(tick, domain));
+    },
+  };
 }
 
 function at(value, [low, high]) {

@@ -1,7 +1,7 @@
 // Every number behind the plots, in a table that one can read out or copy.
 
 import { h, setText, syncRows } from "../dom.js";
-import { number } from "../format.js";
+import { interval, number, precise } from "../format.js";
 import { frame } from "./frame.js";
 
 export function numbersPanel(arms) {
@@ -37,22 +37,23 @@ export function numbersPanel(arms) {
 
 function fillHead(head, { fidelities }) {
   const names = ["arm", ...fidelities, "true value", "evidence"];
-  head.append(...names.map((name) => h("th", { scope: "col" }, name)));
+  head.append(...names.map((name) => h("th", { scope: "col", dir: "auto" }, name)));
 }
 
 function makeRow(arm, { arms, fidelities }) {
   const cells = fidelities.map(() => h("td"));
-  const interval = h("td");
+  const range = h("td");
   const evidence = h("td");
   return {
-    root: h("tr", {}, h("th", { scope: "row" }, arms[arm]), ...cells, interval, evidence),
+    root: h("tr", {}, h("th", { scope: "row", dir: "auto" }, arms[arm]), ...cells, range, evidence),
     update(_, status) {
-      cells.forEach((cell, m) => setText(cell, cellText(status.means[arm][m], status.counts[arm][m])));
       const [low, high] = status.intervals[arm];
-      setText(interval, `${low === null ? "−∞" : number(low)} to ${high === null ? "∞" : number(high)}`);
+      const width = low === null || high === null ? null : high - low;
+      cells.forEach((cell, m) => setText(cell, cellText(status.means[arm][m], status.counts[arm][m], width)));
+      setText(range, interval(low, high));
       setText(evidence, arm === status.leader_index ? "leads" : number(status.evidence[arm]));
     },
   };
 }
 
-const cellText = (mean, count) => (count === 0 ? "" : `${number(mean)} (${count})`);
+const cellText = (mean, count, width) => (count === 0 ? "" : `${precise(mean, width)} (${count})`);

@@ -1,7 +1,7 @@
 // What happened last.
 
 import { h, setText, syncRows } from "../dom.js";
-import { clock } from "../format.js";
+import { clock, plural } from "../format.js";
 import { frame } from "./frame.js";
 
 const ABOUT = "The newest [event|events] in the study's journal.";
@@ -16,7 +16,7 @@ export function recentPanel() {
     root,
     update({ recent, events }) {
       syncRows(list, rows, recent, (event) => event.n, makeRow);
-      setText(total, `${events} events in all.`);
+      setText(total, `${plural(events, "event")} in all.`);
     },
   };
 }

@@ -42,7 +42,7 @@ function fillHead(head, { status, costs, biases }) {
     const price = costs.map((row) => row[m]);
     const bounds = biases.map((row) => Math.max(...row[m].map((bound) => Math.abs(bound ?? Infinity))));
     const off = Math.max(...bounds) === 0 ? "true" : `off by ≤ ${span(bounds)}`;
-    head.append(h("th", { scope: "col" }, name, h("small", {}, `${span(price)} each`), h("small", {}, off)));
+    head.append(h("th", { scope: "col" }, h("span", { dir: "auto" }, name), h("small", {}, `${span(price)} each`), h("small", {}, off)));
   });
 }
 
@@ -70,7 +70,7 @@ function matchText({ shares, optimal, total }) {
 
 function makeRow(arm, { arms, fidelities }) {
   const cells = fidelities.map(makeCell);
-  const name = h("th", { scope: "row", title: arms[arm] });
+  const name = h("th", { scope: "row", dir: "auto", title: arms[arm] });
   const root = h("tr", {}, name, ...cells.map((cell) => cell.root));
   return {
     root,

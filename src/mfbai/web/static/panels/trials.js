@@ -89,7 +89,8 @@ function newRequest() {
 }
 
 function noteFor({ state, pending }, unseen) {
-  if (state !== "running") return "There is a verdict: nothing more has to be evaluated.";
+  if (state === "undecided") return "The study has stopped: the budget does not allow the next evaluation.";
+  if (state === "decided") return "There is a verdict: nothing more has to be evaluated.";
   if (pending === 0) return "Nothing is under way.";
   return unseen === 0 ? "" : `${plural(unseen, "trial")} under way ${unseen === 1 ? "is" : "are"} not shown.`;
 }
@@ -155,14 +156,14 @@ function makeRow(study, trial, done) {
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const given = readNumber(value.value);
+    let given;
     run(
       tellButton,
       async () => {
-        if (Number.isNaN(given)) throw new Error(`“${value.value}” is not a number.`);
+        given = readNumber(value.value);
         await tell(study, trial.id, given);
       },
-      () => `Told ${number(given)} for “${trial.arm}” at “${trial.fidelity}”.`,
+      () => `Told ${given} for “${trial.arm}” at “${trial.fidelity}”.`,
     );
   });
   failButton.addEventListener("click", () =>
@@ -187,7 +188,7 @@ function what(trial) {
   return h(
     "p",
     { class: "what" },
-    "Evaluate ", h("strong", {}, trial.arm), " at ", h("strong", {}, trial.fidelity), " ",
+    "Evaluate ", h("strong", { dir: "auto" }, trial.arm), " at ", h("strong", { dir: "auto" }, trial.fidelity), " ",
     h("span", { class: "muted" }, `cost ${number(trial.cost)} · `, term("seed"), " ", seed, ` · ${trial.id}`),
   );
 }

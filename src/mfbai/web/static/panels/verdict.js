@@ -1,7 +1,7 @@
 // The verdict, or how far it is: one sentence, a bar and a few numbers.
 
 import { announcer, h, setAttribute, setText, syncRows } from "../dom.js";
-import { number, percent, plural, risk } from "../format.js";
+import { number, percent, plural, risk, ruleName } from "../format.js";
 import { prose, term } from "../terms.js";
 import { frame } from "./frame.js";
 
@@ -38,11 +38,11 @@ export function verdictPanel() {
       setText(root.querySelector("h2"), state === "running" ? "Not decided yet" : "Verdict");
       setAttribute(root, "data-state", state);
       setAttribute(bar, "value", view.progress);
-      setText(done, state === "running" ? `${percent(view.progress)} of the proof` : "finished");
+      setText(done, doneText(view));
       leader.set(status.leader ?? "none yet", directionText(status));
-      risky.set(risk(status.risk), `${status.risk >= 1 ? "nothing is proven yet; " : ""}goal ${number(status.delta)}`);
+      risky.set(risk(status.risk), riskText(status));
       cost.set(number(status.cost), budgetText(status));
-      rest.set(state === "running" ? number(view.remaining, 2) : "0", restText(view));
+      rest.set(restOf(view), restText(view));
       results.set(String(status.told));
       const some = Object.keys(COUNTS).filter((kind) => status[kind] > 0);
       syncRows(results.note, counts, some, (kind) => kind, makeCount, status);
@@ -52,7 +52,7 @@ export function verdictPanel() {
   };
 }
 
-function settingsOf({ strategy, stopping, arms, fidelities }) {
+function settingsOf({ strategy, stopping, arms, fidelities, tolerance = 0 }) {
   return [
     `${plural(arms.length, "alternative")} (`,
     term("arm", "arms"),
@@ -62,12 +62,13 @@ function settingsOf({ strategy, stopping, arms, fidelities }) {
     term("strategy", "Strategy"),
     `: ${strategy}. `,
     term("stopping", "Stopping rule"),
-    `: ${stopping}.`,
+    `: ${stopping === "own" ? ruleName(stopping) : stopping}.`,
+    ...(tolerance > 0 ? [" ", term("tolerance", "Tolerance"), `: ${number(tolerance)}.`] : []),
   ];
 }
 
 function tile(key, label) {
-  const value = h("strong", {});
+  const value = h("strong", { dir: "auto" });
   const note = h("span", { class: "muted" });
   return {
     root: h("div", { class: `tile ${key}` }, h("span", { class: "label" }, term(key, label)), value, note),
@@ -83,12 +84,31 @@ function directionText({ direction }) {
   return direction === "minimise" ? "the smallest value is sought" : "the largest value is sought";
 }
 
-function budgetText({ max_cost: budget }) {
-  return budget === null ? "no budget" : `of a budget of ${number(budget)}`;
+function doneText({ status, progress }) {
+  if (status.state === "decided") return "finished";
+  if (status.stopping !== "e-process") return `${ruleName(status.stopping)} decides, not the proof`;
+  return `${status.state === "undecided" ? "stopped at " : ""}${percent(progress)} of the proof`;
+}
+
+/** The e-process promises its goal when it decides: not more, even if the results prove more by then. */
+function riskText({ state, stopping, risk: now, delta }) {
+  if (state === "decided" && stopping === "e-process") return "at most, as promised by the verdict";
+  return `${now >= 1 ? "nothing is proven yet; " : ""}goal ${number(delta)}`;
+}
+
+function budgetText({ max_cost: budget, cost, late, result }) {
+  const limit = budget === null ? "no budget" : `of a budget of ${number(budget)}`;
+  return late > 0 && result && cost > result.cost ? `${limit}; ${number(cost - result.cost)} of it after the verdict` : limit;
+}
+
+function restOf({ status, remaining }) {
+  if (status.state === "undecided") return "–";
+  return status.state === "decided" ? "0" : number(remaining, 2);
 }
 
 function restText({ status, remaining }) {
-  if (status.state !== "running") return "there is a verdict";
+  if (status.state === "undecided") return "it has stopped: the budget does not allow the next evaluation";
+  if (status.state === "decided") return "there is a verdict";
   return remaining === null ? "no forecast yet" : "more, by the results so far";
 }
 
