@@ -12,8 +12,10 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 import mfbai
+from mfbai.text import digits
 from servers import Server
 
+MINUS = "\N{MINUS SIGN}"
 PATIENCE = 30_000  # ms: the machine may be busy
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 QUALITY = {"baseline": 0.70, "wide": 0.75, "deep": 0.95}
@@ -34,7 +36,7 @@ variance = 0.01
 SCRIPT = "<script>alert(1)</script>"
 IMAGE = "<img src=x onerror=alert(1)>"
 TOKEN = "a-token-for-the-tests"
-REFUSED = r"the server responded with a status of (401|409|422)"
+REFUSED = r"the server responded with a status of (401|404|409|422)"
 AWAY = r"Failed to load resource: net::ERR_"
 
 
@@ -209,7 +211,7 @@ def test_every_panel_follows_a_study_to_its_verdict(open_page, server):
     expect(page.locator(".evidence [data-state=reached]")).to_have_count(2)
     expect(page.locator(".recent li").first).to_contain_text("verdict")
     page.get_by_role("link", name="Studies").click()
-    expect(page.get_by_role("listitem").filter(has_text="journey")).to_contain_text("The best is deep")
+    expect(page.get_by_role("listitem").filter(has_text="journey")).to_contain_text("Answer: deep")
 
 
 def test_downloaded_certificate_is_confirmed(open_page, server):
@@ -321,10 +323,12 @@ def test_form_says_what_is_wrong_and_keeps_what_was_typed(open_page, server):
     page.get_by_label("Risk that you accept").fill("about 5 %")
     button = page.get_by_role("button", name="Create the study")
     button.click()
-    expect(page.locator(".create .error")).to_contain_text("“about 5 %” is not a number")
+    expect(page.get_by_text("“about 5 %” is not a number")).to_have_count(1)
+    expect(page.locator(".create .error")).to_contain_text("“Risk that you accept”")
+    expect(page.get_by_label("Risk that you accept")).to_be_focused()
     page.get_by_label("Risk that you accept").fill("0.05")
     button.click()
-    expect(page.locator(".create .error")).to_contain_text("TOML")
+    expect(page.get_by_text("Problem is not TOML")).to_have_count(1)
     page.get_by_role("link", name="Studies").click()
     page.get_by_role("link", name="New study").last.click()
     expect(page.get_by_label("Problem")).to_have_value("[problem]\narms = [")
@@ -335,7 +339,17 @@ def test_form_says_what_is_wrong_and_keeps_what_was_typed(open_page, server):
     page.get_by_role("link", name="New study").click()
     page.get_by_label("Name").fill("kept")
     button.click()
-    expect(page.locator(".create .error")).to_contain_text("exists already")
+    expect(page.locator(".create")).to_contain_text("exists already")
+
+
+def test_budget_that_could_be_read_in_two_ways_is_not_sent(open_page, server):
+    page = open_page(server, "#/new")
+    page.get_by_text("More settings").click()
+    page.get_by_label("Budget").fill("1,000")
+    page.get_by_text("More settings").click()
+    page.get_by_role("button", name="Create the study").click()
+    expect(page.get_by_text("“1,000” has a separator: write 1000, or 1.000")).to_be_visible()
+    expect(page.get_by_label("Budget")).to_be_focused()
 
 
 def test_lost_connection_is_told_and_found_again(open_page, tmp_path):
@@ -445,6 +459,10 @@ def test_trials_can_fail_and_be_given_back(open_page, server):
     page.get_by_label("Value").fill("much")
     page.get_by_role("button", name="Tell").click()
     expect(trial.locator(".error")).to_contain_text("“much” is not a number")
+    page.get_by_label("Value").fill("1,000")
+    page.get_by_role("button", name="Tell").click()
+    expect(trial.locator(".error")).to_contain_text("write 1000, or 1.000")
+    page.get_by_label("Value").fill("")
     trial.get_by_text("There is no value").click()
     trial.get_by_role("button", name="Give it back").click()
     expect(page.locator(".said")).to_contain_text("back")
@@ -455,3 +473,172 @@ def test_trials_can_fail_and_be_given_back(open_page, server):
     trial.get_by_role("button", name="It failed").click()
     expect(page.locator(".tile.evaluation")).to_contain_text("1 failed")
     expect(page.locator(".recent li").first).to_contain_text("the rig broke")
+
+
+def formatted(page, function, *calls):
+    """What a function of the page's format.js returns, or the message of its error, for the arguments of each call."""
+    return page.evaluate(
+        """async ([name, calls]) => {
+             const format = await import("/static/format.js");
+             const call = (given) => { try { return format[name](...given); } catch (wrong) { return wrong.message; } };
+             return calls.map(call);
+           }""",
+        [function, calls],
+    )
+
+
+def test_only_plain_numbers_are_read(open_page, server):
+    page = open_page(server)
+    plain = {"1000": 1000, " +1.5 ": 1.5, "-2,5": -2.5, "0,125": 0.125, ".5": 0.5, "5.": 5, "1.000": 1}
+    plain |= {f"{MINUS}1e{MINUS}3": -0.001}
+    assert formatted(page, "readNumber", *([text] for text in plain)) == list(plain.values())
+    separated = {"1,000": "write 1000, or 1.000", "-1,234,567": "write -1234567.", "1,234.5": "write 1234.5."}
+    for text, hint in separated.items():
+        assert hint in formatted(page, "readNumber", [text])[0]
+    wrong = ["", " ", "0x10", "0b1", "Infinity", "∞", "NaN", "1 000", "1_000", "1.2.3", "1,2,3", "1e", "e3", "--1", "٣"]
+    for told in formatted(page, "readNumber", *([text] for text in wrong)):
+        assert "is not a number" in told
+    assert formatted(page, "readNumber", ["1e999"], ["-1e999"]) == ["“1e999” is too large.", "“-1e999” is too large."]
+
+
+def test_numbers_are_written_as_by_the_server(open_page, server):
+    chance = random.Random(1)
+    values = [chance.choice((-1, 1)) * chance.uniform(1, 10) * 10 ** chance.randint(-12, 14) for _ in range(500)]
+    values += [chance.randint(0, 10**4) / 8 for _ in range(500)]  # many of them are halves of the last digit
+    values += [chance.randint(0, 10**4) / 20 for _ in range(500)]
+    texts = formatted(open_page(server), "number", *([value] for value in values))
+    assert texts == [typographic(digits(value)) for value in values]
+
+
+def typographic(text):
+    return re.sub(r"e([+-])0*(?=\d)", r"e\1", text).replace("e+", "e").replace("-", MINUS)
+
+
+def read_back(text):
+    return [float(end.replace(MINUS, "-").replace(",", "")) for end in text.split(" to ")]
+
+
+def test_shown_intervals_hold_the_true_ones_and_are_hardly_wider(open_page, server):
+    chance = random.Random(2)
+    widths = [10 ** chance.uniform(-12, 12) for _ in range(500)]
+    lows = [chance.uniform(-1, 1) * width * 10 ** chance.uniform(0, 9) for width in widths]
+    ends = [(low, low + width) for low, width in zip(lows, widths, strict=True)]
+    page = open_page(server)
+    for (low, high), text in zip(ends, formatted(page, "interval", *ends), strict=True):
+        first, last = read_back(text)
+        assert first <= low < high <= last
+        assert last - first <= 1.21 * (high - low)
+    assert formatted(page, "interval", [None, None], [None, 3.14159], [-2, None], [2, 2]) == [
+        "anything",
+        f"{MINUS}∞ to 3.15",
+        f"{MINUS}2.00 to ∞",
+        "2 to 2",
+    ]
+    assert formatted(page, "interval", [1e12 - 1e9, 1e12 + 1e9]) == ["0.9990e12 to 1.0010e12"]
+    assert formatted(page, "tickTexts", [[1373.1, 1373.15]]) == [["1,373.10", "1,373.15"]]
+    assert formatted(page, "tickTexts", [[-5e-10, 0]]) == [[f"{MINUS}5e{MINUS}10", "0"]]
+
+
+def test_arms_that_are_near_to_each_other_are_told_apart(open_page, server):
+    server.create("near", SPEC.replace("variance = 0.01", "variance = 0.0001").replace("bias = 0.03", "bias = 0.001"))
+    for arm, value in {"baseline": 1373.12, "wide": 1373.15, "deep": 1373.18}.items():
+        server.post("near", "add", arm=arm, fidelity="coarse", values=[value] * 20)
+    page = open_page(server, route_to("near"), viewport={"width": 1280, "height": 900})
+    expect(page.locator(".interval-rows .value")).to_have_count(3)
+    page.get_by_text("Show the table").click()
+    expect(page.locator(".numbers tbody tr").first).to_contain_text("1,373.12 (20)")
+    for shown in (".interval-rows .value", ".intervals .tick", ".numbers tbody td:nth-child(4)"):
+        texts = page.locator(shown).all_inner_texts()
+        assert len(texts) == len(set(texts)) > 1
+    inside = "nodes => nodes.every(node => node.scrollWidth <= node.clientWidth)"
+    assert page.locator(".interval-rows .value").evaluate_all(inside)
+
+
+def test_undecided_study_does_not_read_as_a_success(open_page, server):
+    server.create("poor", max_cost=0.1)
+    server.work("poor")
+    page = open_page(server, route_to("poor"))
+    expect(page.locator(".badge")).to_have_text("? undecided")
+    expect(page.locator(".bar .done")).to_contain_text("stopped at")
+    expect(page.locator(".tile.remaining strong")).to_have_text("\N{EN DASH}")
+    expect(page.locator(".tile.remaining")).to_contain_text("the budget does not allow the next evaluation")
+    expect(page.locator(".by-hand .note")).to_contain_text("the budget does not allow the next evaluation")
+
+
+def test_risk_in_caption_and_legend_is_the_same(open_page, server):
+    server.create("promise")
+    server.work("promise")
+    page = open_page(server, route_to("promise"))
+    expect(page.locator(".tile.risk")).to_contain_text("at most, as promised by the verdict")
+    proven = page.locator(".risk-chart .u-legend .u-value").nth(1).inner_text()
+    caption = f"prove a risk of {proven}; the verdict promises the goal, 0.05."
+    expect(page.locator(".risk-chart .note")).to_contain_text(caption)
+
+
+def test_risk_beyond_the_axis_is_told_as_such(open_page, server):
+    server.create("sure")
+    view = server.call("/sure/view")
+    view["history"] = {"cost": [1, 2], "risk": [0.5, 1e-40], "evidence": [1, 90], "leader": ["deep", "deep"]}
+    page = open_page(server)
+    show(page, server, "sure", view)
+    expect(page.locator(".risk-chart .note")).to_contain_text(f"a risk of < 1e{MINUS}12;")
+    expect(page.locator(".risk-chart .u-legend")).to_contain_text(f"< 1e{MINUS}12")
+
+
+def show(page, server, study, view):
+    """The page of a study whose server sends this view."""
+    stream = {"content_type": "text/event-stream", "body": f"event: view\ndata: {json.dumps(view)}\n\n"}
+    page.route(f"**/{study}/events", lambda route: route.fulfill(**stream))
+    page.goto(f"{server.address}/{route_to(study)}")
+
+
+def test_tolerance_is_told_where_something_is_claimed(open_page, server):
+    server.create("tolerant", tolerance=0.02)
+    view = server.call("/tolerant/view")
+    view["status"]["tolerance"] = 0.02
+    page = open_page(server)
+    show(page, server, "tolerant", view)
+    expect(page.locator(".settings")).to_contain_text("Tolerance: 0.02.")
+    claim = "is not better than the leader by more than the tolerance, 0.02."
+    expect(page.locator(".evidence .about")).to_contain_text(claim)
+
+
+def test_other_rules_are_named(open_page, server):
+    server.create("other", stopping="stylised")
+    server.create("own", strategy="lucb")
+    page = open_page(server, route_to("other"))
+    expect(page.locator(".bar .done")).to_have_text("the rule “stylised” decides, not the proof")
+    page.goto(f"{server.address}/{route_to('own')}")
+    expect(page.locator(".bar .done")).to_have_text("the strategy's own rule decides, not the proof")
+    expect(page.locator(".settings")).to_contain_text("Stopping rule: the strategy's own rule.")
+
+
+def test_fresh_study_and_none(open_page, server):
+    server.create("fresh")
+    page = open_page(server, route_to("fresh"), expected=REFUSED)
+    expect(page.locator(".recent .note")).to_have_text("1 event in all.")
+    page.goto(f"{server.address}/{route_to('nowhere')}")
+    expect(page.get_by_text("unknown study 'nowhere'")).to_be_visible()
+    expect(page.get_by_role("button", name="Download the certificate")).to_be_hidden()
+    expect(page.locator(".badge")).to_be_hidden()
+
+
+def test_cost_after_the_verdict_is_told_apart(open_page, server):
+    server.create("late")
+    (trial,) = server.post("late", "ask")["trials"]
+    for arm, quality in QUALITY.items():
+        server.post("late", "add", arm=arm, fidelity="fine", values=[quality] * 50)
+    server.post("late", "tell", trial=trial["id"], value=0.7)
+    page = open_page(server, route_to("late"))
+    expect(page.locator(".tile.evaluation")).to_contain_text("1 late")
+    expect(page.locator(".tile.cost")).to_contain_text(f"{digits(trial['cost'])} of it after the verdict")
+
+
+def test_lease_must_be_a_plain_number(open_page, server):
+    server.create("leased")
+    page = open_page(server, route_to("leased"))
+    for minutes, hint in {"1,000": "write 1000", "0x10": "is not a number", "0": "is not a number of minutes"}.items():
+        page.locator(".lease input").fill(minutes)
+        page.get_by_role("button", name="Ask for a trial").click()
+        expect(page.locator(".by-hand > .error")).to_contain_text(hint)
+    expect(page.locator(".trials.mine .trial")).to_have_count(0)

@@ -137,7 +137,7 @@ async function submit(fields, button, box) {
 function showFaults(fields, box, faults) {
   const placed = faults.filter(({ field: name }) => fields[name]);
   if (placed.length === 0) return;
-  for (const { field: name, message } of placed) fields[name].complain(message);
+  for (const { field: name, message } of placed) fields[name].complain(sentence(fields[name].label, message));
   const others = faults.filter(({ field: name }) => !fields[name]).map(({ field: name, message }) => `${name} ${message}`);
   const labels = [...new Set(placed.map(({ field: name }) => `“${fields[name].label}”`))];
   setText(box, [`See what is said below ${labels.join(" and ")}.`, ...others].join("\n"));
@@ -146,6 +146,9 @@ function showFaults(fields, box, faults) {
   if (folded) folded.open = true;
   input.focus();
 }
+
+/** The server's messages go on after the name of the field: "is not TOML". */
+const sentence = (label, message) => (/^[a-z]/.test(message) ? `${label} ${message}` : message);
 
 function readAll(fields) {
   const settings = {};

@@ -20,14 +20,13 @@ function rounded(value, digits) {
   const all = mantissa.replace(".", "");
   const kept = all.slice(0, digits + (value < 0));
   const isHalf = /^50*$/.test(all.slice(kept.length));
-  return isHalf && Number(kept.at(-1)) % 2 === 0 ? Number(`${kept}e${power - digits + 1}`) : Number(value.toPrecision(digits));
+  const isEven = Number(kept.at(-1)) % 2 === 0;
+  return isHalf && isEven ? Number(`${kept}e${power - digits + 1}`) : Number(value.toPrecision(digits));
 }
-
-export const LEAST_RISK = 1e-12; // what is below is not told apart
 
 /** A risk is told with two digits: more would not mean anything. */
 export function risk(value) {
-  return value !== null && value <= LEAST_RISK ? `< ${number(LEAST_RISK)}` : number(value, 2);
+  return number(value, 2);
 }
 
 const EXACT = 15; // significant digits that a number surely has
@@ -122,13 +121,20 @@ export function ticks(low, high, count) {
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
   const first = Math.ceil(low / step);
   const length = Math.floor(high / step + 1e-9) - first + 1;
-  const all = Array.from({ length }, (_, i) => Number(((first + i) * step).toPrecision(EXACT))); // 0.3, not 0.30000000000000004
-  return [...new Set(all)];
+  const all = Array.from({ length }, (_, i) => (first + i) * step);
+  return [...new Set(all.map((tick) => Number(tick.toPrecision(EXACT))))]; // 0.3, not 0.30000000000000004
 }
 
-/** All with the decimals that tell them apart. */
+/** The power of ten of the last digit of a round number. */
+function lastPower(value) {
+  const [mantissa, power] = Number(value.toPrecision(EXACT)).toExponential().split("e");
+  return value === 0 ? NaN : Number(power) - (mantissa.split(".")[1] ?? "").length;
+}
+
+/** All with the same decimals: those that the longest of them has. */
 export function tickTexts(all) {
   const size = Math.max(...all.map(Math.abs));
-  const last = lastDigit(size, all.length > 1 ? all[1] - all[0] : size || 1, 1);
+  const places = all.map(lastPower).filter(Number.isFinite);
+  const last = Math.min(...places, powerOf(size || 1));
   return all.map((tick) => written(Math.round(tick / 10 ** last), last, size));
 }

@@ -2,10 +2,11 @@
 
 import uPlot from "../uplot/uPlot.esm.js";
 import { h, setAttribute, setText } from "../dom.js";
-import { LEAST_RISK, number, plural, risk } from "../format.js";
+import { number, plural, risk } from "../format.js";
 import { frame } from "./frame.js";
 
 const LINE = 2; // the series of the line to reach
+const LEAST_RISK = 1e-12; // a logarithmic axis knows no zero: the curve is cut here
 const MOST_DECADES = 6; // with a text
 
 export function riskChart() {
@@ -17,8 +18,7 @@ export function riskChart() {
     line: "goal",
     colour: "--blue",
     logarithmic: true,
-    format: risk,
-    // A logarithmic axis knows no zero.
+    format: cutRisk,
     read: ({ history, status }) => [history.risk.map((value) => Math.max(value, LEAST_RISK)), status.delta],
     range: (low, goal) => [Math.min(low, goal) / 2, 1.3],
     caption: ({ history, status }) => `${provenText(history, status)} ${leadText(history.leader)}`,
@@ -46,10 +46,13 @@ export function evidenceChart() {
 
 const atLeastZero = (value) => (value === null ? null : Math.max(value, 0)); // below is as good as nothing
 
+const cutRisk = (value) => (value <= LEAST_RISK ? `< ${number(LEAST_RISK)}` : risk(value));
+
 /** From the curve's last point, as the legend. The verdict promises the goal, whatever more is proven. */
 function provenText(history, { delta, state, stopping }) {
-  const proven = risk(history.risk.at(-1) ?? 1);
-  const start = `After a cost of ${number(history.cost.at(-1) ?? 0)} the results prove a risk of ${proven}`;
+  const proven = history.risk.at(-1) ?? 1;
+  const what = proven >= 1 ? "nothing yet" : `a risk of ${cutRisk(proven)}`;
+  const start = `After a cost of ${number(history.cost.at(-1) ?? 0)} the results prove ${what}`;
   if (state === "decided" && stopping === "e-process") return `${start}; the verdict promises the goal, ${number(delta)}.`;
   return `${start}; the goal is ${number(delta)}.`;
 }

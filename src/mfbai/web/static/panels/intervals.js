@@ -5,7 +5,7 @@ import { interval, ticks, tickTexts } from "../format.js";
 import { frame } from "./frame.js";
 
 const MOST_WORDS = 23; // characters
-const AXIS_ROOM = 32; // characters
+const AXIS_ROOM = 26; // characters
 
 export function intervalsPanel(arms) {
   const list = h("ul", { class: "rows interval-rows" });
@@ -31,7 +31,7 @@ export function intervalsPanel(arms) {
       const domain = domainOf(status, arms.shown());
       const more = { status, domain, line: lineOf(status) };
       syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status), more);
-      setStyle(root, "--words", `${wordsWidth(status, arms.shown())}ch`);
+      setStyle(root, "--words", `${0.85 * wordsWidth(status, arms.shown())}ch`);
       syncRows(axis, marks, marksOf(domain), (mark) => mark.tick, makeTick, domain);
       setText(better, status.direction === "minimise" ? "← smaller is better" : "larger is better →");
       setAttribute(better, "data-direction", status.direction);
@@ -51,19 +51,25 @@ function domainOf({ intervals, means }, shown) {
   return [low - margin, high + margin];
 }
 
-/** The texts beside the bars are as wide as the longest; very long ones are broken. */
+/** The texts beside the bars, which are small, get as much room as the longest needs; very long ones are broken. */
 function wordsWidth({ intervals }, shown) {
   return Math.min(Math.max(...shown.map((arm) => interval(...intervals[arm]).length)), MOST_WORDS);
 }
 
-/** As many ticks as there is room for their texts. */
+/** As many ticks as there is room for their texts, and two at least. */
 function marksOf(domain) {
-  const choices = [4, 3, 2].map((count) => {
-    const all = ticks(...domain, count);
-    const texts = tickTexts(all);
-    return all.map((tick, i) => ({ tick, text: texts[i] }));
-  });
-  return choices.find((marks) => marks.reduce((sum, { text }) => sum + text.length + 2, 0) <= AXIS_ROOM) ?? choices.at(-1);
+  const choices = [4, 3, 2].map((count) => withTexts(ticks(...domain, count)));
+  const all = ticks(...domain, 8);
+  return choices.find(fits) ?? withTexts([all[0], all.at(-1)]);
+}
+
+function withTexts(all) {
+  const texts = tickTexts(all);
+  return all.map((tick, i) => ({ tick, text: texts[i] }));
+}
+
+function fits(marks) {
+  return marks.length > 1 && marks.reduce((sum, { text }) => sum + text.length + 2, 0) <= AXIS_ROOM;
 }
 
 /** The leader's worst case: an arm whose interval is all beyond it is out. */
