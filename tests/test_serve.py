@@ -4,6 +4,7 @@ import asyncio
 import http.client
 import itertools
 import json
+import os
 import re
 import signal
 import socket
@@ -603,6 +604,7 @@ def test_an_address_that_cannot_be_used_is_told(refuse, server, tmp_path):
 @pytest.mark.usefixtures("no_token")
 def test_storages_that_cannot_be_used_are_told(refuse, tmp_path):
     assert "--demo" in refuse("serve", "--port", 0, "--demo", "--storage", "sqlite:///x.db")
+    assert "NUMBA_DISABLE_JIT" not in os.environ  # this process goes on to compile
     assert "cannot be used" in refuse("serve", "--port", 0, "--storage", f"sqlite:///{tmp_path}/missing/s.db")
     assert "only SQLite and PostgreSQL" in refuse("serve", "--port", 0, "--storage", "mysql://x/y")
 

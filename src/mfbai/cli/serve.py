@@ -36,26 +36,30 @@ def serve(
 
     Example: mfbai serve --demo
     """
-    if demo:
-        interpret()
-    try:
-        from mfbai.web import server
-    except ModuleNotFoundError as error:
-        from mfbai.errors import Fault, InvalidInput
+    from mfbai.errors import Fault, InvalidInput
+    from mfbai.web import access
 
-        raise InvalidInput([Fault(str(error.name), f"is not installed: {NEEDED}")]) from None
-    token = server.find_token(token_file)
-    with server.listen(host, port, token) as listening, place(storage, demo) as (opened, label):
-        if not demo:
-            with waiting(LOADING):
-                server.warm_up()
+    if demo and storage != DEFAULT_STORAGE:
+        raise InvalidInput([Fault("--storage", "cannot go with --demo, whose studies are kept nowhere")])
+    token = access.find_token(token_file)
+    with access.listen(host, port, token) as listening:
+        if demo:
+            interpret()
+        try:
+            from mfbai.web import server
+        except ModuleNotFoundError as error:
+            raise InvalidInput([Fault(str(error.name), f"is not installed: {NEEDED}")]) from None
+        with place(storage, demo) as (opened, label):
+            if not demo:
+                with waiting(LOADING):
+                    server.warm_up()
 
-        def ready(hub: Hub) -> None:
-            start_demo(opened, demo)
-            typer.echo(f"{label} at {server.address_of(listening)} (Ctrl-C ends it)")
-            sys.stdout.flush()
+            def ready(hub: Hub) -> None:
+                start_demo(opened, demo)
+                typer.echo(f"{label} at {access.address_of(listening)} (Ctrl-C ends it)")
+                sys.stdout.flush()
 
-        server.serve(opened, listening, token, ready)
+            server.serve(opened, listening, token, ready)
     typer.echo("stopped")
     sys.stdout.flush()
     os._exit(0)  # threads may be compiling, or waiting for a database: nothing that counts
@@ -72,16 +76,15 @@ def place(storage: str, demo: bool) -> Iterator[tuple[Storage, str]]:
         return
     from tempfile import TemporaryDirectory
 
-    if storage != DEFAULT_STORAGE:
-        from mfbai.errors import Fault, InvalidInput
-
-        raise InvalidInput([Fault("--storage", "cannot go with --demo, whose studies are kept nowhere")])
     with TemporaryDirectory(prefix="mfbai-demo-", ignore_cleanup_errors=True) as folder:
         yield Storage(f"sqlite:///{folder}/demo.db", create=True), "Three simulated studies"
 
 
 def interpret() -> None:
-    """Let Python interpret what would be compiled, for a minute, the first time: the studies of the demo are small."""
+    """Let Python interpret what would be compiled, for a minute, the first time: the studies of the demo are small.
+
+    It holds for the rest of the process: nothing may be refused any more.
+    """
     import warnings
 
     os.environ["NUMBA_DISABLE_JIT"] = "1"

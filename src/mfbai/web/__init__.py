@@ -7,6 +7,7 @@ bodies    what the API takes and gives
 specs     the problems that are sent
 app       the API
 protocol  a limit to what comes before a body
-server    the process: where it listens, how it ends
+access    where it listens, and who may call
+server    the process: how it begins, and how it ends
 demo      simulated studies
 """
