@@ -428,6 +428,11 @@ def test_bias_alarm_is_explained(open_page, server):
     server.post("alarming", "add", arm="wide", fidelity="coarse", values=[2.0] * 20)
     server.post("alarming", "add", arm="wide", fidelity="fine", values=[0.7] * 20)
     expect(page.locator(".alarms")).to_contain_text("“coarse” is off by more than was stated for “wide”")
+    expect(page.locator(".intervals li").filter(has_text="wide")).to_contain_text("no value fits")
+    expect(page.locator(".recent")).to_contain_text("20 values from elsewhere: 'wide' at 'fine'")
+    page.get_by_text("Show the table").click()
+    expect(page.locator(".numbers tr").filter(has_text="wide")).to_contain_text("no value fits")
+    expect(page.get_by_text("Connection lost")).to_be_hidden()
     page.get_by_role("link", name="Studies").click()
     expect(page.get_by_role("listitem").filter(has_text="alarming")).to_contain_text("⚠ 1 bias alarm")
 

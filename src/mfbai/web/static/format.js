@@ -47,10 +47,16 @@ function written(count, last, size) {
   return minus(power === 0 || value === 0 ? text : `${text}e${power}`);
 }
 
+/** Whether the results contradict each other, by the bias bounds: then the ends of an interval have changed places. */
+export function isEmpty(low, high) {
+  return low !== null && high !== null && low > high;
+}
+
 /** "0.123 to 0.457": so many digits that the width can be seen, rounded outwards: what is shown holds what is true. */
 export function interval(low, high) {
   const ends = [low, high].filter((value) => value !== null);
   if (ends.length === 0) return "anything";
+  if (isEmpty(low, high)) return "no value fits";
   const size = Math.max(...ends.map(Math.abs));
   if (low === high) return `${number(low, EXACT)} to ${number(high, EXACT)}`;
   const last = ends.length === 2 ? lastDigit(size, (high - low) / 2, 2) : lastDigit(size, size || 1, 3);

@@ -16,6 +16,15 @@ import { spendPanel } from "./panels/spend.js";
 import { trialsPanel } from "./panels/trials.js";
 import { verdictPanel } from "./panels/verdict.js";
 
+/** A fault of one panel is no reason for the others to stand still. */
+function updateOne(panel, view) {
+  try {
+    panel.update(view);
+  } catch (error) {
+    reportError(error);
+  }
+}
+
 export function studyPage(name) {
   const download = certificateButton(name);
   const badge = h("span", { class: "badge" });
@@ -50,7 +59,7 @@ export function studyPage(name) {
     waiting.hidden = true;
     content.hidden = false;
     arms.choose(view.status);
-    for (const panel of panels) panel.update(view);
+    for (const panel of panels) updateOne(panel, view);
   };
   const stopper = new AbortController();
   return {

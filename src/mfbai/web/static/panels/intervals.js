@@ -1,7 +1,7 @@
 // Where the true value of each arm must be: intervals on a common axis, with the averages that were seen.
 
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
-import { interval, ticks, tickTexts } from "../format.js";
+import { interval, isEmpty, ticks, tickTexts } from "../format.js";
 import { frame } from "./frame.js";
 
 const MOST_WORDS = 23; // characters
@@ -74,12 +74,14 @@ function fits(marks) {
 
 /** The leader's worst case: an arm whose interval is all beyond it is out. */
 function lineOf({ leader_index: leader, intervals, direction }) {
-  return leader === null ? null : intervals[leader][direction === "minimise" ? 1 : 0];
+  if (leader === null || isEmpty(...intervals[leader])) return null;
+  return intervals[leader][direction === "minimise" ? 1 : 0];
 }
 
-function keyFor({ fidelities, leader_index: leader }) {
+function keyFor(status) {
+  const { fidelities } = status;
   const cheap = fidelities.length === 1 ? "" : "Hollow dots: cheap fidelities, which may be off. ";
-  const line = leader === null ? "" : " Dashed line: the leader's worst case.";
+  const line = lineOf(status) === null ? "" : " Dashed line: the leader's worst case.";
   return `${cheap}Full dot: “${fidelities.at(-1)}”, the true one.${line}`;
 }
 
@@ -101,6 +103,7 @@ function makeRow(arm, { arms, fidelities }) {
       setStyle(range, "left", low === null ? "0%" : at(low, domain));
       setStyle(range, "right", high === null ? "0%" : `calc(100% - ${at(high, domain)})`);
       setAttribute(range, "data-open", openEnds(low, high));
+      range.hidden = isEmpty(low, high);
       line.hidden = worst === null;
       if (worst !== null) setStyle(line, "left", at(worst, domain));
       dots.forEach((dot, m) => placeDot(dot, status.means[arm][m], domain));

@@ -48,7 +48,7 @@ function makeRow(arm, { arms, fidelities }) {
     root: h("tr", {}, h("th", { scope: "row", dir: "auto" }, arms[arm]), ...cells, range, evidence),
     update(_, status) {
       const [low, high] = status.intervals[arm];
-      const width = low === null || high === null ? null : high - low;
+      const width = low === null || high === null ? null : Math.abs(high - low);
       cells.forEach((cell, m) => setText(cell, cellText(status.means[arm][m], status.counts[arm][m], width)));
       setText(range, interval(low, high));
       setText(evidence, arm === status.leader_index ? "leads" : number(status.evidence[arm]));
