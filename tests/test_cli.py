@@ -406,6 +406,7 @@ def test_a_mark_at_the_start_of_a_csv_file_is_ignored(folder, succeed):
 
 def test_the_demo_tells_answer_risk_cost_and_saving(succeed):
     out = succeed("demo")
+    assert "mfbai serve --demo" in out.splitlines()[-1]
     assert re.search(r"best arm is arm 4", out)
     assert re.search(r"risk .*1 ?%", out)
     assert re.search(r"cost \d", out)

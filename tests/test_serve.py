@@ -389,6 +389,29 @@ def test_studies_that_take_long_to_open_hold_up_nobody_else(tmp_path, monkeypatc
     asyncio.run(look())
 
 
+def test_whoever_watches_is_told_if_a_study_cannot_be_shown(tmp_path, monkeypatch):
+    """And sees it again as soon as it can be."""
+    storage = Storage(f"sqlite:///{tmp_path / 's.db'}", create=True)
+    create_study(from_dict(SPEC), 0.05, name="s", storage=storage)
+
+    async def look():
+        hub = desks.Hub(storage)
+        try:
+            desk = await hub.desk("s")
+            with monkeypatch.context() as broken:
+                broken.setattr(desk._insight, "view", lambda: 1 / 0)
+                stream = desk.watch()
+                async with asyncio.timeout(20):
+                    assert b"event: problem" in await anext(stream)
+            async with asyncio.timeout(20):
+                assert b"event: view" in await anext(stream)
+            await stream.aclose()
+        finally:
+            hub.end()
+
+    asyncio.run(look())
+
+
 # --- how it ends
 
 

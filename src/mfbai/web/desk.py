@@ -179,8 +179,9 @@ class Desk:
                 try:
                     if (number := await self.read(self.study.length)) != known:
                         data = await self.view()
-                except StorageError as error:
-                    event, number, data = "problem", str(error), as_json({"detail": str(error)})
+                except Exception as error:  # whatever it is, those who watch are told, and it is tried again
+                    told = str(error) if isinstance(error, MfbaiError) else "the server cannot show this study"
+                    event, number, data = "problem", told, as_json({"detail": told})
                 if number != known:
                     known = number
                     count = self._message[0] + 1
@@ -196,6 +197,10 @@ class Desk:
         self._message = number, message
         self._news.set()
         self._news = asyncio.Event()
+
+
+def _is_open(opening: asyncio.Future[Desk]) -> bool:
+    return opening.done() and not opening.cancelled() and opening.exception() is None
 
 
 class Hub:
@@ -248,13 +253,13 @@ class Hub:
         if loaded.cancelled() or loaded.exception() is not None:
             self._desks.pop(name, None)
         while len(self._desks) > MOST_DESKS:
-            idle = [name for name, desk in self._desks.items() if desk.done() and desk.result().idle]
+            idle = [name for name, desk in self._desks.items() if _is_open(desk) and desk.result().idle]
             if not idle:
                 return
             self._desks.pop(idle[0])
 
     def _open(self) -> list[Desk]:
-        return [desk.result() for desk in self._desks.values() if desk.done() and desk.exception() is None]
+        return [desk.result() for desk in self._desks.values() if _is_open(desk)]
 
     def end(self) -> None:
         """Wait for no thread: what it does is not needed any more."""
