@@ -30,6 +30,7 @@ check: $(VENV)/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 bench: $(VENV)/ready
 	$(BIN)/python bench/run.py

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import beta
 
 import mfbai
-from mfbai.simulation.setup import Run, prepare
+from mfbai.simulation.experiment import Run, prepare
 from mfbai.strategies import STRATEGIES
 
 DELTA = 0.1

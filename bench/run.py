@@ -16,12 +16,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import mfbai
-import naive
-import naive_oracle
 from mfbai.kernels import allocation, transport
-from mfbai.simulation import loop
-from mfbai.simulation.setup import Run, prepare
-from mfbai.spec import check_instance
+from mfbai.model.spec import check_instance
+from mfbai.run import loop
+from mfbai.simulation.experiment import Run, prepare
+from support import naive, naive_oracle
 
 NEVER = 1e-300  # a risk so small that no run stops while it is timed
 

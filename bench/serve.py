@@ -16,8 +16,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import mfbai
-from loads import NEVER, TIED, Survivors, press, told_in
-from servers import Server
+from support.loads import NEVER, TIED, Survivors, press, told_in
+from support.servers import Server
 
 CLIENTS, RATE, SECONDS = 200, 300, 60
 KILLS, PATIENT = 20, 40

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 import mfbai
-from mfbai.confidence import half_width
-from mfbai.spec import check_instance
+from mfbai.model.spec import check_instance
+from mfbai.simulation.confidence import half_width
 from mfbai.strategies import STRATEGIES
 
 PAPER = ("paper-4x5", "paper-5x2", "paper-mu2", "paper-mu3")

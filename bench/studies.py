@@ -14,10 +14,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-import crowds
-from conftest import Postgres
-from crowds import CLEAR, NEVER, TIED
 from mfbai import create_study
+from support import crowds
+from support.crowds import CLEAR, NEVER, TIED
+from support.postgres import Postgres
 
 KILLS = 200
 CRASHES = 5

@@ -10,7 +10,7 @@ import numpy as np
 
 from mfbai.errors import Faults
 from mfbai.kernels.jit import kernel
-from mfbai.strategies.shape import Strategy, ask, tell
+from mfbai.strategies.interface import Strategy, ask, tell
 
 
 class State(NamedTuple):

@@ -25,7 +25,7 @@ from mfbai import (
     verify,
 )
 from mfbai.study.storage import NameTaken
-from servers import TEXT, Server
+from support.servers import TEXT, Server
 
 PROBLEM = Problem(
     ["plain", "wide", "deep"],

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import pytest
 
 import mfbai
-from mfbai.spec import loads
+from mfbai.model.spec import loads
 from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
 

@@ -17,18 +17,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, quote, urlsplit
 
-import mfbai
 from mfbai import errors
-from mfbai.errors import Fault, Faults, InvalidInput, MfbaiError, StorageError, real
-from mfbai.information import read_problem
-from mfbai.problem import Instance, Problem
-from mfbai.spec import load
+from mfbai._version import __version__
+from mfbai.analysis.evidence import read_problem
+from mfbai.checks import real
+from mfbai.errors import Fault, Faults, InvalidInput, MfbaiError, StorageError
+from mfbai.model.problem import Instance, Problem
+from mfbai.model.spec import load
 from mfbai.study import Status, Trial, Verdict
 from mfbai.study.certificate import write_certificate
 from mfbai.study.history import Point
 from mfbai.study.journal import Event, canonical
-from mfbai.study.records import status_from_dict
 from mfbai.study.settings import Settings, check_name, read_settings
+from mfbai.study.status import status_from_dict
 from mfbai.study.storage import NameTaken
 from mfbai.study.study import LEASE, LONGEST_REASON
 
@@ -169,7 +170,7 @@ class Client:
     def _exchange(
         self, connection: http.client.HTTPConnection, method: str, path: str, data: bytes | None
     ) -> tuple[int, bytes]:
-        headers = {"Accept": "application/json", "User-Agent": f"mfbai/{mfbai.__version__}"}
+        headers = {"Accept": "application/json", "User-Agent": f"mfbai/{__version__}"}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         if data is not None:

@@ -1,11 +1,15 @@
-"""Writing files as a whole or not at all."""
+"""Files: written as a whole or not at all; and a digest of the package's own sources."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+
+PACKAGE = Path(__file__).parent
 
 
 @contextmanager
@@ -20,3 +24,15 @@ def replacing(path: Path) -> Iterator[Path]:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+@cache
+def sources_digest(*parts: str) -> str:
+    """A digest of these packages of mfbai, given by name: what was made with other sources is recognised by it."""
+    digest = hashlib.sha256()
+    for part in sorted(parts):
+        for path in sorted((PACKAGE / part).rglob("*")):
+            if path.suffix in (".py", ".toml"):
+                digest.update(path.relative_to(PACKAGE).as_posix().encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -7,6 +7,7 @@ import sys
 import typer
 
 from mfbai.cli import demo, evidence, instances, oracle, plan, reproduce, serve, simulate, study
+from mfbai.cli.options import repeat_options
 
 app = typer.Typer(
     help="Find the best of K alternatives with a stated risk at the least cost, over several fidelities.",
@@ -22,9 +23,9 @@ for module in (demo, instances, plan, study, simulate, reproduce, oracle, eviden
 
 def show_version(wanted: bool) -> None:
     if wanted:
-        import mfbai
+        from mfbai._version import __version__
 
-        typer.echo(f"mfbai {mfbai.__version__}")
+        typer.echo(f"mfbai {__version__}")
         raise typer.Exit
 
 
@@ -38,7 +39,7 @@ def options(
 def main() -> None:
     """Run the command line: bad input ends with exit code 2 and a message that says what to do."""
     try:
-        app(simulate.repeat_options(sys.argv[1:]))
+        app(repeat_options(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:

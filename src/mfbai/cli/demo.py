@@ -13,7 +13,7 @@ from mfbai.cli.output import console
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from mfbai.simulation.setup import Run
+    from mfbai.simulation.experiment import Run
 
 INSTANCE, STRATEGY, DELTA, RUNS = "paper-4x5", "frugal", 0.01, 500
 FRAME = 0.05  # seconds between two pictures
@@ -27,14 +27,14 @@ def demo(seed: Annotated[int, typer.Option(help="Another seed, another run.")] =
     """
     from rich.live import Live
 
-    import mfbai
+    from mfbai.simulation import simulate
 
     out = console()
     out.print(
         "[bold]Which of four arms is best?[/bold] Each can be evaluated at five fidelities, from cheap and biased"
     )
     out.print(f"to true, where one evaluation costs a hundred times as much (instance {INSTANCE}).\n")
-    goal = int(mfbai.simulate(INSTANCE, STRATEGY, DELTA, runs=1, seed=seed).steps[0])
+    goal = int(simulate(INSTANCE, STRATEGY, DELTA, runs=1, seed=seed).steps[0])
     run = start(seed)
     if out.is_terminal:
         with Live(picture(run), console=out, refresh_per_second=1 / FRAME) as live:
@@ -49,7 +49,7 @@ def demo(seed: Annotated[int, typer.Option(help="Another seed, another run.")] =
 
 
 def start(seed: int) -> Run:
-    from mfbai.simulation.setup import Run, prepare
+    from mfbai.simulation.experiment import Run, prepare
     from mfbai.stopping import DEFAULT
 
     run = Run(prepare(INSTANCE, STRATEGY, DEFAULT, [DELTA], {}, {"seed": seed})[0])
@@ -63,7 +63,7 @@ def picture(run: Run) -> Group:
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
-    from mfbai.certainty import intervals, risk
+    from mfbai.analysis.guarantee import intervals, risk
 
     problem, stats = run.setup.instance.problem, run.stats
     found = risk(problem, stats.count, stats.mean)
@@ -87,22 +87,22 @@ def picture(run: Run) -> Group:
 
 def proof(run: Run) -> tuple[float, float]:
     """The evidence that the leader has against its closest rival, at best so far, and what it takes to stop."""
-    from mfbai.certainty import find_risk
+    from mfbai.analysis.guarantee import find_risk
 
     found = find_risk(run.setup.model, run.stats, run.rule)
     return max(float(found.log_evidence.min()), 0.0), float(run.rule.target[0])
 
 
 def conclude(out: Any, run: Run, seed: int) -> None:
-    import mfbai
+    from mfbai.simulation import simulate
 
     instance = run.setup.instance
     answer, cost = int(run.outcome.answer[0]), float(run.outcome.cost[0])
     verdict = "which is right" if answer == instance.best else f"which is wrong: it is {instance.arms[instance.best]}"
     out.print(f"\n[bold]The best arm is {instance.arms[answer]}[/bold] ({verdict}). It cost {cost:.2f}.")
     out.print(f"The risk of a wrong answer is {DELTA:.0%} at most, which is proven (docs/guarantee.md).")
-    ours = mfbai.simulate(instance, STRATEGY, DELTA, RUNS, seed)
-    top = mfbai.simulate(instance, "track-and-stop", DELTA, RUNS, seed)
+    ours = simulate(instance, STRATEGY, DELTA, RUNS, seed)
+    top = simulate(instance, "track-and-stop", DELTA, RUNS, seed)
     saved = 1 - ours.mean_cost / top.mean_cost
     out.print(
         f"Over {RUNS} runs: {ours.mean_cost:.0f} on average with all fidelities, {top.mean_cost:.0f} with the top "

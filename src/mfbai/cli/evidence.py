@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mfbai.cli.output import JSON_OPTION, console, print_json
+from mfbai.cli.options import JSON
+from mfbai.cli.output import console, print_json
 
 if TYPE_CHECKING:
-    from mfbai.certainty import BiasAlarm, Risk
-    from mfbai.information import Evidence
-    from mfbai.problem import Problem
+    from mfbai.analysis.evidence import Evidence
+    from mfbai.analysis.guarantee import BiasAlarm, Risk
+    from mfbai.model.problem import Problem
 
 
 def evidence(
@@ -23,7 +24,7 @@ def evidence(
     data: Annotated[Path, typer.Argument(help="Evaluations: a CSV file, or counts and means in a JSON file.")],
     tolerance: Annotated[float, typer.Option(help="An arm this close to the best is as good.")] = 0.0,
     delta: Annotated[float, typer.Option(help="The risk of the intervals and of a false bias alarm.")] = 0.05,
-    as_json: bool = JSON_OPTION,
+    as_json: bool = JSON,
 ) -> None:
     """Weigh evaluations made so far.
 
@@ -34,15 +35,18 @@ def evidence(
 
     Example: mfbai evidence problem.toml evaluations.csv
     """
-    import mfbai
+    from mfbai.analysis.evidence import evidence as weigh
+    from mfbai.analysis.guarantee import bias_alarms, intervals, risk
+    from mfbai.model.problem import Instance
+    from mfbai.model.spec import load
 
-    found = mfbai.load(spec)
-    problem = found.problem if isinstance(found, mfbai.Instance) else found
+    found = load(spec)
+    problem = found.problem if isinstance(found, Instance) else found
     counts, means = read_data(data, problem)
-    result = mfbai.evidence(problem, counts, means, tolerance)
-    certain = mfbai.risk(problem, counts, means, tolerance)
-    ends = mfbai.intervals(problem, counts, means, delta).tolist()
-    alarms = mfbai.bias_alarms(problem, counts, means, delta)
+    result = weigh(problem, counts, means, tolerance)
+    certain = risk(problem, counts, means, tolerance)
+    ends = intervals(problem, counts, means, delta).tolist()
+    alarms = bias_alarms(problem, counts, means, delta)
     if as_json:
         print_json(to_dict(problem, result, certain, ends, alarms))
     else:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import typer
 
-from mfbai.cli.output import JSON_OPTION, console, print_json
+from mfbai.cli.options import JSON
+from mfbai.cli.output import console, print_json
 
 
-def instances(as_json: bool = JSON_OPTION) -> None:
+def instances(as_json: bool = JSON) -> None:
     """List the named instances.
 
     Example: mfbai instances
     """
-    from mfbai.instances import describe
-    from mfbai.spec import check_instance
+    from mfbai.model.instances import describe
+    from mfbai.model.spec import check_instance
 
     texts = describe()
     found = {name: check_instance(name) for name in texts}

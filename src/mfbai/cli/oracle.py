@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mfbai.cli.output import JSON_OPTION, console, print_json, waiting
+from mfbai.cli.options import JSON
+from mfbai.cli.output import console, print_json
+from mfbai.terminal import waiting
 
 if TYPE_CHECKING:
-    from mfbai.complexity import Oracle
-    from mfbai.problem import Instance
+    from mfbai.analysis.oracle import Oracle
+    from mfbai.model.problem import Instance
 
 MOST_ROWS, MOST_COLUMNS = 30, 7  # of the table; what is cut is counted
 
@@ -20,7 +22,7 @@ def oracle(
     delta: Annotated[list[str], typer.Option(help="The risk, or several.")] = ["0.01"],  # noqa: B006
     tolerance: Annotated[float, typer.Option(help="An arm this close to the best is as good.")] = 0.0,
     variance: Annotated[float | None, typer.Option(help="Replace the variance of the instance.")] = None,
-    as_json: bool = JSON_OPTION,
+    as_json: bool = JSON,
 ) -> None:
     """The least possible cost, and how to spend it.
 
@@ -28,11 +30,12 @@ def oracle(
 
     Example: mfbai oracle paper-4x5 --delta 0.01
     """
-    from mfbai.cli.simulate import read_deltas
-    from mfbai.complexity import oracle as solve
-    from mfbai.errors import Faults, check_delta
-    from mfbai.simulation.setup import STAND_IN
-    from mfbai.spec import check_instance
+    from mfbai.analysis.oracle import oracle as solve
+    from mfbai.checks import check_delta
+    from mfbai.cli.options import read_deltas
+    from mfbai.errors import Faults
+    from mfbai.model.spec import check_instance
+    from mfbai.simulation.experiment import STAND_IN
 
     faults = Faults()
     risks = read_deltas(faults, delta)
@@ -70,8 +73,8 @@ def to_dict(instance: Instance, found: Oracle, bounds: dict[str, float], toleran
 def print_oracle(instance: Instance, found: Oracle, bounds: dict[str, float], tolerance: float) -> None:
     from rich.markup import escape
 
-    from mfbai.complexity import ROUNDING
-    from mfbai.literature import earlier_lower_bound
+    from mfbai.analysis.literature import earlier_lower_bound
+    from mfbai.analysis.oracle import ROUNDING
 
     out = console()
     name, best = escape(instance.name or "instance"), escape(instance.arms[found.best])

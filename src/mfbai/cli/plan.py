@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from mfbai.cli.figures import CHANGE, COST, DASH, FACTOR, PERCENT, TIME, figure, percent, scaled
-from mfbai.cli.output import JSON_OPTION, console, print_json
-from mfbai.cli.simulate import number
+from mfbai.cli.numbers import CHANGE, COST, DASH, FACTOR, PERCENT, TIME, figure, percent, scaled
+from mfbai.cli.options import JSON, number
+from mfbai.cli.output import console, print_json
 from mfbai.text import digits
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def plan(
     ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a picture of what fidelities save.")] = None,
     seed: Annotated[str, typer.Option(metavar="NUMBER", help="Results depend on it alone.")] = "0",
-    as_json: bool = JSON_OPTION,
+    as_json: bool = JSON,
 ) -> None:
     """Reckon from a guess what finding the best arm costs.
 
@@ -49,15 +49,15 @@ def plan(
     Example: mfbai plan paper-4x5 --delta 0.05 --rate 10
     """
     call = check(spec, delta, tolerance, rate, plot, seed)
-    import mfbai
+    from mfbai.planning import plan as make_plan
 
-    found = mfbai.plan(spec, delta=call.delta, tolerance=call.tolerance, seed=call.seed)
+    found = make_plan(spec, delta=call.delta, tolerance=call.tolerance, seed=call.seed)
     if as_json:
         print_json(found.to_dict(call.rate))
     else:
         print_plan(found, call.rate)
     if plot is not None:
-        from mfbai.report import plot_plan
+        from mfbai.plots import plot_plan
 
         plot_plan(found, plot)
         if not as_json:
@@ -84,7 +84,7 @@ def check(spec: str, delta: list[str], tolerance: str, rate: str | None, plot: P
         problem, *_ = plans.check(spec, None, call.delta, call.tolerance, call.seed)
     check_rate(faults, "--rate", call.rate)
     if plot is not None:
-        from mfbai.report.style import check_file
+        from mfbai.plots.style import check_file
 
         check_file(faults, "--plot", plot)
         if problem is not None and problem.n_fidelities == 1:

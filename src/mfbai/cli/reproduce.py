@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mfbai.cli.output import JSON_OPTION, console, print_json
+from mfbai.cli.options import JSON
+from mfbai.cli.output import console, print_json
 
 if TYPE_CHECKING:
     from mfbai.paper.experiment import Scale, Setting
@@ -35,7 +36,7 @@ def reproduce(
     variance: Annotated[
         float | None, typer.Option(help="Of the paper's instances; by default both that it may mean.")
     ] = None,
-    as_json: bool = JSON_OPTION,
+    as_json: bool = JSON,
 ) -> None:
     """Rebuild the paper's figures, tables and claims.
 
@@ -45,7 +46,7 @@ def reproduce(
 
     Example: mfbai reproduce --quick --out quick
     """
-    from mfbai.cli.watch import watching
+    from mfbai.cli.views.reproduce import watching
     from mfbai.errors import Fault, InvalidInput
     from mfbai.paper import reproduce as paper
 
@@ -76,7 +77,7 @@ def check(
     from mfbai.errors import Faults
     from mfbai.paper import reproduce as paper
     from mfbai.paper.experiment import QUICK, Scale, Setting
-    from mfbai.report.style import check_file
+    from mfbai.plots.style import check_file
 
     faults = Faults()
     with faults.absorb():

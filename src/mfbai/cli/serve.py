@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mfbai.cli.output import waiting
-from mfbai.cli.study import DEFAULT_STORAGE, LOADING, STORAGE
+from mfbai.cli.options import DEFAULT_STORAGE, STORAGE
+from mfbai.cli.output import LOADING
+from mfbai.terminal import waiting
 
 if TYPE_CHECKING:
     from mfbai.study.storage import Storage

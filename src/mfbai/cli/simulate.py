@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mfbai.cli.output import JSON_OPTION, console, print_json
+from mfbai.cli.options import JSON, read_deltas, read_settings
+from mfbai.cli.output import console, print_json
 
 if TYPE_CHECKING:
-    from mfbai.problem import Instance
+    from mfbai.model.problem import Instance
     from mfbai.simulation import Runs
 
 
@@ -45,7 +45,7 @@ def simulate(
         ),
     ] = [],  # noqa: B006
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a picture of the costs.")] = None,
-    as_json: bool = JSON_OPTION,
+    as_json: bool = JSON,
 ) -> None:
     """Run strategies many times; report cost and errors.
 
@@ -78,7 +78,7 @@ def show(instance: Instance, done: list[Runs], as_json: bool, plot: Path | None)
     elif records:
         print_table(instance, records)
     if plot is not None and records:
-        from mfbai.report import plot_costs
+        from mfbai.plots import plot_costs
 
         plot_costs(done, plot)
         if not as_json:
@@ -100,8 +100,8 @@ def check(
 ) -> tuple[Instance, list[float], dict[str, float]]:
     """Everything that can be wrong with the call, told at once and before anything runs."""
     from mfbai.errors import Faults, suggestion
-    from mfbai.simulation.setup import STAND_IN, prepare
-    from mfbai.spec import check_instance
+    from mfbai.model.spec import check_instance
+    from mfbai.simulation.experiment import STAND_IN, prepare
     from mfbai.strategies import STRATEGIES
 
     faults = Faults()
@@ -121,7 +121,7 @@ def check(
         with faults.absorb():
             prepare(loaded or STAND_IN, name, stopping, risks or [0.5], wanted, integers)
     if plot is not None:
-        from mfbai.report.style import check_file
+        from mfbai.plots.style import check_file
 
         check_file(faults, "--plot", plot)
     faults.raise_if_any("call")
@@ -136,35 +136,6 @@ def known_options(strategy: str, stopping: str) -> list[str]:
     plan = STRATEGIES.get(strategy)
     rule = RULES[stopping].options if stopping in RULES and not (plan and plan.own_rule) else {}
     return [*(plan.options if plan else ()), *rule]
-
-
-def read_deltas(faults: Any, texts: list[str]) -> list[float]:
-    """The risks of `--delta`, which may be given several times, and several at once."""
-    deltas = [number(faults, "delta", part) for text in texts for part in text.split(",")]
-    return [risk for risk in deltas if risk is not None]
-
-
-def number(faults: Any, field: str, text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        faults.add(field, f"is {text!r}: give a number")
-        return None
-
-
-def read_settings(faults: Any, settings: list[str]) -> dict[str, float]:
-    options = {}
-    for setting in settings:
-        key, equals, text = setting.partition("=")
-        if not equals:
-            faults.add("--set", f"is {setting!r}: give KEY=VALUE, such as rate=0.1")
-            continue
-        if key.strip() in options:
-            faults.add("--set", f"has {key.strip()!r} twice: give it once")
-        value = number(faults, f"--set {key}", text)
-        if value is not None:
-            options[key.strip()] = value
-    return options
 
 
 def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
@@ -197,36 +168,6 @@ def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
             f"{100 * record['stopped']:.0f} %",
         )
     out.print(table)
-
-
-def repeat_options(arguments: list[str]) -> list[str]:
-    """Let `--delta 0.1 0.01` stand for `--delta 0.1 --delta 0.01`, and `--set a=1 b=2` likewise.
-
-    >>> repeat_options(["--delta", "0.1", "1e-3", "paper-4x5", "--set", "mu1=1", "mu2=0"])
-    ['--delta', '0.1', '--delta', '1e-3', 'paper-4x5', '--set', 'mu1=1', '--set', 'mu2=0']
-    """
-    values = {"--delta": is_number, "--set": is_setting}
-    repeated: list[str] = []
-    for argument in arguments:
-        option, before = repeated[-2:] if len(repeated) > 1 else ("", "")
-        if option in values and values[option](before) and values[option](argument):
-            repeated.append(option)
-        repeated.append(argument)
-    return repeated
-
-
-def is_setting(text: str) -> bool:
-    return re.fullmatch(r"\w+=\S*", text) is not None
-
-
-def is_number(text: str) -> bool:
-    """Or several with commas between them."""
-    try:
-        for part in text.split(","):
-            float(part)
-    except ValueError:
-        return False
-    return True
 
 
 def add_to(app: typer.Typer) -> None:

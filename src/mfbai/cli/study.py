@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mfbai.cli.output import JSON_OPTION, console, print_json, waiting
+from mfbai.cli.options import DEFAULT_STORAGE, JSON, STORAGE
+from mfbai.cli.output import LOADING, console, print_json
+from mfbai.terminal import waiting
 
 if TYPE_CHECKING:
     from mfbai.study import Study
-    from mfbai.study.running import Crew
+    from mfbai.study.workers import Crew
 
 app = typer.Typer(
     help="Live studies: ask, evaluate, tell, until the verdict.\n\n"
@@ -23,10 +25,7 @@ app = typer.Typer(
 )
 NAME = typer.Argument(help="The study's name.", show_default=False)
 TRIAL = typer.Argument(help="The trial's id, as `ask` printed it.", show_default=False)
-STORAGE = typer.Option(help="The database: sqlite:///FILE, or postgresql://USER@HOST/DATABASE.")
-DEFAULT_STORAGE = "sqlite:///mfbai.db"
 SAY_EVERY = 30.0  # seconds between two lines about a run, where there is no terminal
-LOADING = "loading the strategy (compiled the first time) ..."
 
 
 @app.command()
@@ -41,20 +40,20 @@ def create(
     direction: Annotated[str | None, typer.Option(help="maximise or minimise, if not as the file says.")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE of the strategy or rule.")] = None,
     storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
-    as_json: bool = JSON_OPTION,
+    as_json: bool = JSON,
 ) -> None:
     """Begin a study.
 
     Example: mfbai study create problem.toml --name designs --delta 0.05
     """
-    import mfbai
-    from mfbai.cli.simulate import read_settings
+    from mfbai.cli.options import read_settings
     from mfbai.errors import Faults
+    from mfbai.study import create_study
 
     faults = Faults()
     options = read_settings(faults, settings or [])
     faults.raise_if_any("call")
-    study = mfbai.create_study(
+    study = create_study(
         spec,
         delta,
         name=name,
@@ -77,7 +76,7 @@ def create(
 
 
 @app.command("list")
-def list_all(storage: Annotated[str, STORAGE] = DEFAULT_STORAGE, as_json: bool = JSON_OPTION) -> None:
+def list_all(storage: Annotated[str, STORAGE] = DEFAULT_STORAGE, as_json: bool = JSON) -> None:
     """Name the studies of a storage.
 
     Example: mfbai study list
@@ -85,12 +84,12 @@ def list_all(storage: Annotated[str, STORAGE] = DEFAULT_STORAGE, as_json: bool =
     from rich.markup import escape
     from rich.table import Table
 
-    import mfbai
+    from mfbai.study import list_studies, load_study
 
     found = []
     with waiting("reading the studies ..."):
-        for name in mfbai.list_studies(storage=storage):
-            status = mfbai.load_study(name, storage=storage).status()
+        for name in list_studies(storage=storage):
+            status = load_study(name, storage=storage).status()
             entries = ("name", "state", "leader", "risk", "delta", "cost", "told", "pending")
             found.append({entry: getattr(status, entry) for entry in entries})
     if as_json:
@@ -113,7 +112,7 @@ def ask(
     name: Annotated[str, NAME],
     lease: Annotated[float, typer.Option(help="Seconds after which another worker may have it.")] = 3600.0,
     storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
-    as_json: bool = JSON_OPTION,
+    as_json: bool = JSON,
 ) -> None:
     """Say what to evaluate next. Exit code 1 if there is nothing: the study is over, or must wait.
 
@@ -148,7 +147,7 @@ def tell(
     trial: Annotated[str, TRIAL],
     value: Annotated[str, typer.Argument(help="What the evaluation found.", show_default=False)],
     storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
-    as_json: bool = JSON_OPTION,
+    as_json: bool = JSON,
 ) -> None:
     """Tell the value of a trial. It is on disk when this ends; to tell it again does nothing.
 
@@ -166,7 +165,7 @@ def fail(
     trial: Annotated[str, TRIAL],
     reason: Annotated[str, typer.Option(help="Why, for the journal.")] = "",
     storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
-    as_json: bool = JSON_OPTION,
+    as_json: bool = JSON,
 ) -> None:
     """Report that a trial has no value and never will.
 
@@ -183,7 +182,7 @@ def release(
     name: Annotated[str, NAME],
     trial: Annotated[str, TRIAL],
     storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
-    as_json: bool = JSON_OPTION,
+    as_json: bool = JSON,
 ) -> None:
     """Give a trial up: whoever asks next has it.
 
@@ -202,7 +201,7 @@ def release(
 def status(
     name: Annotated[str, NAME],
     storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
-    as_json: bool = JSON_OPTION,
+    as_json: bool = JSON,
 ) -> None:
     """Show where a study stands.
 
@@ -210,7 +209,7 @@ def status(
 
     Example: mfbai study status designs
     """
-    from mfbai.cli.study_view import picture
+    from mfbai.cli.views.study import picture
 
     study = load(name, storage)
     with waiting(LOADING):
@@ -232,7 +231,7 @@ def run(
     retries: Annotated[int, typer.Option(help="Further attempts if a program fails or hangs.")] = 2,
     shell: Annotated[bool, typer.Option("--shell", help="Let a shell run the command.")] = False,
     storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
-    as_json: bool = JSON_OPTION,
+    as_json: bool = JSON,
 ) -> None:
     """Run a program for each evaluation, until there is a verdict.
 
@@ -243,8 +242,8 @@ def run(
 
     Example: mfbai study run designs --command "python evaluate.py {arm} {fidelity} {seed}" --workers 3
     """
-    from mfbai.study.command import Command
-    from mfbai.study.running import Crew
+    from mfbai.study.program import Command
+    from mfbai.study.workers import Crew
 
     check_run(workers, timeout, retries)
     study = load(name, storage)
@@ -268,7 +267,7 @@ def export(
     name: Annotated[str, NAME],
     out: Annotated[Path, typer.Option(help="The file to write.", show_default=False)],
     storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
-    as_json: bool = JSON_OPTION,
+    as_json: bool = JSON,
 ) -> None:
     """Write a certificate: the problem, every event, the verdict.
 
@@ -288,7 +287,7 @@ def export(
 def verify(
     file: Annotated[Path, typer.Argument(help="A certificate, as `export` writes it.", show_default=False)],
     storage: Annotated[str | None, typer.Option(help="Not used: a certificate has all it needs.", hidden=True)] = None,
-    as_json: bool = JSON_OPTION,
+    as_json: bool = JSON,
 ) -> None:
     """Replay a certificate: is it true?
 
@@ -298,10 +297,10 @@ def verify(
     """
     from dataclasses import asdict
 
-    import mfbai
+    from mfbai.study import verify as replay
 
     with waiting("replaying every event ..."):
-        found = mfbai.verify(file)
+        found = replay(file)
     if as_json:
         print_json(asdict(found))
     else:
@@ -315,9 +314,9 @@ def verify(
 
 
 def load(name: str, storage: str) -> Study:
-    import mfbai
+    from mfbai.study import load_study
 
-    return mfbai.load_study(name, storage=storage)
+    return load_study(name, storage=storage)
 
 
 def number(text: str) -> float:
@@ -370,7 +369,7 @@ def watch(study: Study, crew: Crew, cancel: Any, quiet: bool) -> None:
         return
     from rich.live import Live
 
-    from mfbai.cli.study_view import picture
+    from mfbai.cli.views.study import picture
 
     with Live(console=out, refresh_per_second=8, transient=True) as live:
         crew.work(lambda: live.update(picture(study.status(), under_way(crew))), cancel)
@@ -380,7 +379,7 @@ def lines(study: Study) -> Any:
     """Says now and then on standard error how things stand."""
     import time
 
-    from mfbai.study.running import line
+    from mfbai.study.status import line
 
     last = time.monotonic()
 
@@ -406,7 +405,7 @@ def under_way(crew: Crew) -> Any:
 
 
 def conclude(study: Study, crew: Crew, as_json: bool) -> None:
-    from mfbai.cli.study_view import picture
+    from mfbai.cli.views.study import picture
 
     for trial, reason in crew.failures:
         typer.echo(f"failed: trial {trial.id}, {trial.arm!r} at {trial.fidelity!r}: {reason}", err=True)

@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mfbai.kernels.demand import blind, falling, missing, peak, rising
 from mfbai.kernels.jit import kernel
+from mfbai.kernels.rival_cost import blind, falling, missing, peak, rising
 from mfbai.kernels.transport import fit, pair
 
 ENOUGH = 1e-13  # relative gap at which there is nothing left to gain

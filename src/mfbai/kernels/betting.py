@@ -21,8 +21,8 @@ from math import erfc, exp, expm1, inf, log, log1p, sqrt
 
 import numpy as np
 
-from mfbai.families import BernoulliLaw, ExponentialLaw, GaussianLaw, PoissonLaw
 from mfbai.kernels.jit import generic, kernel
+from mfbai.model.families import BernoulliLaw, ExponentialLaw, GaussianLaw, PoissonLaw
 
 SLAB = 0.7  # share of the capital that bets
 SCALES = np.array([4.0, 32.0, 0.5, 256.0, 2048.0, 16384.0])

@@ -1,13 +1,12 @@
 """The one way this package compiles: `kernel`, and `generic` for functions that dispatch on a record's type.
 
 Numba's disk cache looks at a function's own file only: edit a callee elsewhere and stale machine code runs. So the
-cache folder is named by a digest of the package's sources. Functions from outside the package (a strategy of the
-user's) are compiled anew in every process.
+cache folder is named by a digest of the packages that kernels are made of: a change elsewhere costs nothing. Functions
+from outside the package, such as a strategy of the user's, are compiled in every process.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import time
@@ -20,7 +19,9 @@ import numba
 from numba.core.caching import FunctionCache
 from numba.extending import overload
 
-PACKAGE = Path(__file__).parents[1]
+from mfbai.files import PACKAGE, sources_digest
+
+COMPILED = ("kernels", "model", "run", "stopping", "strategies")  # packages with kernels, and the records they take
 UNUSED = 30 * 24 * 3600  # seconds after which compiled code that no process has loaded is removed
 
 
@@ -76,7 +77,7 @@ def _has_foreign_record(types: Any) -> bool:
 def cache_folder() -> str | None:
     """Where compiled code is kept, or None if no such folder can be written."""
     base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(base) / "mfbai" / f"kernels-{sources_digest()}"
+    folder = Path(base) / "mfbai" / f"kernels-{sources_digest(*COMPILED)}-numba-{numba.__version__}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for other in folder.parent.glob("kernels-*"):
@@ -86,14 +87,6 @@ def cache_folder() -> str | None:
     except OSError:
         return None
     return str(folder) if os.access(folder, os.W_OK) else None
-
-
-def sources_digest() -> str:
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def generic(position: int) -> Callable[[Callable[..., Any]], Any]:

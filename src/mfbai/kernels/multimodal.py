@@ -12,7 +12,7 @@ from math import inf
 import numpy as np
 
 from mfbai.kernels.jit import kernel
-from mfbai.kernels.law import slopes
+from mfbai.kernels.laws import slopes
 from mfbai.kernels.profile import expand_pair, minimise
 
 DEPTH = 128  # intervals waiting at any time: one a halving, and 60 halvings exhaust a double

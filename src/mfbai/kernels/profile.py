@@ -11,7 +11,7 @@ zero have no say. Between the ends of the dead zones g_a is smooth: these ends c
 from math import inf, isfinite
 
 from mfbai.kernels.jit import kernel
-from mfbai.kernels.law import divergence, is_quadratic, slopes
+from mfbai.kernels.laws import divergence, is_quadratic, slopes
 
 
 @kernel

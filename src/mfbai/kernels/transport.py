@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mfbai.families import BernoulliLaw, ExponentialLaw, GaussianLaw, PoissonLaw
 from mfbai.kernels.jit import generic, kernel
-from mfbai.kernels.law import divergence, is_quadratic
+from mfbai.kernels.laws import divergence, is_quadratic
 from mfbai.kernels.multimodal import DEPTH, local_minima
 from mfbai.kernels.profile import dead_zone, expand, minimise, shift
+from mfbai.model.families import BernoulliLaw, ExponentialLaw, GaussianLaw, PoissonLaw
 
 SURE = 1.0 - 1e-9  # lower bounds are kept a little below, for rounding
 

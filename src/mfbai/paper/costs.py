@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.complexity import oracle
+from mfbai.analysis.oracle import oracle
 from mfbai.paper.claims import AGREES, DISAGREES, UNDECIDED, Claim, above, together
 from mfbai.paper.experiment import (
     DELTAS,
@@ -26,7 +26,7 @@ from mfbai.paper.experiment import (
     where,
 )
 from mfbai.paper.intervals import Interval, chance_of_errors, mean, ratio, ratio_of_ratios, share
-from mfbai.report.costs import Panel, Sample, plot_panels, with_error
+from mfbai.plots.costs import Panel, Sample, plot_panels, with_error
 from mfbai.simulation import simulate
 
 GROUP = "costs"

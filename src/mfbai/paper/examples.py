@@ -11,15 +11,15 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.complexity import Oracle, oracle
-from mfbai.families import Gaussian
-from mfbai.literature import believed_fidelities as first_notion
-from mfbai.literature import believed_rival_fidelities as second_notion
-from mfbai.literature import earlier_lower_bound, never_used
+from mfbai.analysis.literature import believed_fidelities as first_notion
+from mfbai.analysis.literature import believed_rival_fidelities as second_notion
+from mfbai.analysis.literature import earlier_lower_bound, never_used
+from mfbai.analysis.oracle import Oracle, oracle
+from mfbai.model.families import Gaussian
+from mfbai.model.problem import ROUNDING, Instance
+from mfbai.model.spec import check_instance
 from mfbai.paper.experiment import Table
 from mfbai.paper.sparsity import USED, confined, count, is_dense, prove
-from mfbai.problem import ROUNDING, Instance
-from mfbai.spec import check_instance
 
 Row = tuple[str | float | int, ...]
 Cells = NDArray[np.bool_]

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.problem import Instance
-from mfbai.spec import check_instance
+from mfbai.model.problem import Instance
+from mfbai.model.spec import check_instance
 
 PUBLISHED, PRINTED = 0.01, 0.1  # the variance that the paper's results come from, and the one that its text prints
 DELTAS = (0.01, 1e-10)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.confidence import half_width
+from mfbai.simulation.confidence import half_width
 
 Z = 1.96
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import mfbai
-from mfbai.complexity import oracle
+from mfbai._version import __version__
+from mfbai.analysis.oracle import oracle
 from mfbai.errors import Faults, suggestion
 from mfbai.paper import appendix, beyond, constant, costs, shares, trap
 from mfbai.paper.claims import Claim, tally
@@ -28,8 +28,9 @@ from mfbai.paper.experiment import (
     Table,
 )
 from mfbai.paper.store import Store, csv_text, replace
-from mfbai.simulation.engine import compile_all, compiling, told_to
+from mfbai.simulation.engine import compile_all, compiling
 from mfbai.strategies import STRATEGIES
+from mfbai.terminal import told_to
 
 BOTH = (Setting(PUBLISHED), Setting(PRINTED))
 ENDINGS = ("png", "svg")
@@ -233,7 +234,7 @@ def _report(
 ) -> Iterator[Block]:
     yield Heading(1, TITLE)
     yield Paragraph(
-        f"Made by mfbai {mfbai.__version__} with seed {SEED}: {scale.runs:,} runs of each strategy for the cost "
+        f"Made by mfbai {__version__} with seed {SEED}: {scale.runs:,} runs of each strategy for the cost "
         f"figures, {scale.share_runs} for the shares, {scale.trap_runs} for the trap; {outcome.seconds:,.0f} seconds "
         "of computing (the authors: less than a day on 100 processors). "
         f"How many of the claims, judged at the end, agree: {outcome.tally}."

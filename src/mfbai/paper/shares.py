@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.complexity import oracle
+from mfbai.analysis.oracle import oracle
+from mfbai.model.problem import Instance
 from mfbai.paper.claims import UNDECIDED, Claim, above, near
 from mfbai.paper.experiment import SEED, Columns, Experiment, Figure, Results, Scale, Setting, complete
 from mfbai.paper.intervals import Interval, mean
-from mfbai.problem import Instance
-from mfbai.report.shares import plot_shares
+from mfbai.plots.shares import plot_shares
 from mfbai.simulation import Trace, trace
 
 GROUP = "shares"

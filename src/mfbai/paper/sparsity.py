@@ -15,10 +15,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.complexity import Oracle, oracle
-from mfbai.instances import random_instance
+from mfbai.analysis.oracle import Oracle, oracle
+from mfbai.model.instances import random_instance
+from mfbai.model.problem import Instance
 from mfbai.paper.intervals import share
-from mfbai.problem import Instance
 
 SHAPES = ((2, 2), (2, 5), (3, 2), (3, 5), (4, 5), (6, 5), (10, 5), (20, 5))
 USED = 1e-6  # a share of the whole cost that no gap of 1e-9 explains away

@@ -7,7 +7,6 @@ import hashlib
 import io
 import json
 from collections.abc import Iterable, Sequence
-from functools import cache
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,15 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import mfbai
-from mfbai.files import replacing
+from mfbai._version import __version__
+from mfbai.files import replacing, sources_digest
 from mfbai.paper.experiment import SEED, Columns, Experiment, Scale
 
 # What the numbers come from: with another version of it they are computed again.
-SOURCES = (
-    *("catalogue", "complexity.py", "confidence.py", "cutting.py", "families.py", "instances.py", "kernels"),
-    *("problem.py", "simulation", "spec.py", "stopping", "strategies"),
-)
+SOURCES = ("analysis", "kernels", "model", "run", "simulation", "stopping", "strategies")
 
 
 class Store:
@@ -67,7 +63,8 @@ class Store:
     def _making(self, experiment: Experiment) -> dict[str, Any]:
         made_of = {**experiment.about, "strategies": experiment.strategies}
         scale = {name: getattr(self.scale, name) for name in experiment.uses}
-        making = {"experiment": made_of, "scale": scale, "seed": SEED, "code": sources_digest()}
+        code = f"{__version__} {sources_digest(*SOURCES)}"
+        making = {"experiment": made_of, "scale": scale, "seed": SEED, "code": code}
         found: dict[str, Any] = json.loads(json.dumps(making))  # as it will be read
         return found
 
@@ -83,17 +80,6 @@ def csv_text(names: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
 def replace(path: Path, text: str) -> None:
     with replacing(path) as part:
         part.write_bytes(text.encode())
-
-
-@cache
-def sources_digest() -> str:
-    digest = hashlib.sha256(mfbai.__version__.encode())
-    for source in SOURCES:
-        path = Path(mfbai.__file__).parent / source
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.suffix in (".py", ".toml"):
-                digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def _parsed(column: Sequence[str], kind: str) -> NDArray[Any]:

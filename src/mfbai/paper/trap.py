@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from mfbai.complexity import oracle
+from mfbai.analysis.oracle import oracle
 from mfbai.paper.claims import AGREES, DISAGREES, UNDECIDED, Claim, near
 from mfbai.paper.experiment import RULE, SEED, Columns, Experiment, Figure, Results, Scale, complete
 from mfbai.paper.intervals import Interval, mean, share
-from mfbai.report import style
-from mfbai.report.costs import Sample, draw_costs, name_everything, with_error
+from mfbai.plots import style
+from mfbai.plots.costs import Sample, draw_costs, name_everything, with_error
 from mfbai.simulation import simulate
 
 GROUP = "trap"

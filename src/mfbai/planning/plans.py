@@ -7,17 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mfbai.errors import Fault, Faults, InvalidInput, check_delta
-from mfbai.guess import Guess
-from mfbai.planning import costs, results, truths, variants
+from mfbai.checks import check_delta, check_integers
+from mfbai.errors import Fault, Faults, InvalidInput
+from mfbai.model.guess import Guess
+from mfbai.model.problem import Array, Instance, Problem
+from mfbai.model.spec import check_instance, load, load_guess
+from mfbai.planning import results, truths, variants
+from mfbai.planning.ideal import complete, ideal_costs
 from mfbai.planning.results import ALL, TOP, WORTH_HAVING, Change, Estimate, Plan, Spread, Worth, spread, spread_of_runs
-from mfbai.planning.trials import RUNS, STRATEGY, Trial, Trials
+from mfbai.planning.samples import RUNS, STRATEGY, Trial, Trials
 from mfbai.planning.variants import Advance
-from mfbai.problem import Array, Instance, Problem
-from mfbai.simulation.engine import progress
-from mfbai.simulation.setup import STAND_IN, check_integers
-from mfbai.spec import check_instance, load, load_guess
+from mfbai.simulation.experiment import STAND_IN
 from mfbai.stopping import DEFAULT, RULES, Rule
+from mfbai.terminal import progress
 
 USED = 1e-3  # a fidelity with a smaller share of the cost counts as not used
 EXAMPLES = "means = [0.8, 0.9], low = 0.5 and high = 1.0, or gap = 0.1"
@@ -164,8 +166,8 @@ def _reckoned(
     bounds = {name: np.array([one.lower_bound(delta) for one in found[name]]) for name in parts}
     estimates = [Estimate(None, None, _spreads(bounds), _saving(bounds))]
     for rule in RULES.values():
-        ideal = {name: costs.ideal_costs(*part, found[name], rule, delta, tolerance) for name, part in parts.items()}
-        at_least = not costs.complete(rule)
+        ideal = {name: ideal_costs(*part, found[name], rule, delta, tolerance) for name, part in parts.items()}
+        at_least = not complete(rule)
         estimates.append(Estimate(rule.name, None, _spreads(ideal, at_least), _saving(ideal)))
     return estimates
 

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mfbai.errors import Faults, numbers, refuse_where
-from mfbai.guess import Guess
-from mfbai.planning import trials, truths, variants
-from mfbai.planning.trials import Trial
-from mfbai.problem import Array, Problem
-from mfbai.simulation.engine import progress
+from mfbai.checks import numbers, refuse_where
+from mfbai.errors import Faults
+from mfbai.model.guess import Guess
+from mfbai.model.problem import Array, Problem
+from mfbai.planning import samples, truths, variants
+from mfbai.planning.samples import Trial
+from mfbai.terminal import progress
 
 ALL, WORTH_HAVING, TOP = "all", "worth_having", "top"  # the sets of fidelities that a plan compares
 # What is said of a fidelity: useless ones would not even help if the optimal shares were known from the start.
@@ -80,7 +81,7 @@ class Savings(NamedTuple):
     """The cost of the top fidelity alone over the cost with others, by gap."""
 
     gaps: Array  # (gaps,)
-    factors: dict[str, Array]  # (gaps, 3) median, low, high: for each lower fidelity with the top, and for "all"
+    factors: dict[str, Array]  # (gaps, 3) median, low, high: for each lower fidelity with the top, and last for "all"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,7 +171,7 @@ class Plan:
             "tolerance": self.tolerance,
             "seed": self.seed,
             "truths": len(self.truths),
-            "runs": trials.RUNS,
+            "runs": samples.RUNS,
             "gap": _plain(self.gap),
             "sets": {name: list(members) for name, members in self.sets.items()},
             "estimates": [_estimate(estimate, rate) for estimate in self.estimates],

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from mfbai.errors import Fault, InvalidInput
-from mfbai.guess import Guess
-from mfbai.problem import Array, Instance, Problem
+from mfbai.model.guess import Guess
+from mfbai.model.problem import Array, Instance, Problem
 
 MARGIN = 0.05  # of a gap: how far from an impossible mean to keep
 TRUTHS = 200  # puts a median within some 4 % of the values' ranks, and takes a second

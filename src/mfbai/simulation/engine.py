@@ -8,17 +8,14 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from contextvars import ContextVar
 from threading import Event, local
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mfbai.kernels.jit import cache_folder
-from mfbai.simulation.setup import STAND_IN, Run, Setup, prepare
-
-# Who is told the share of each experiment that is done, instead of a bar for each: see `told_to`.
-_listener: ContextVar[Callable[[float], None] | None] = ContextVar("listener", default=None)
+from mfbai.simulation.experiment import STAND_IN, Run, Setup, prepare
+from mfbai.terminal import progress, waiting
 
 
 def for_each_run(
@@ -62,12 +59,7 @@ def cores() -> int:
 
 def warm_up(setup: Setup) -> None:
     """Compile what the experiment needs, or load it from disk: half a minute the first time, then a second."""
-    if not sys.stderr.isatty() or _listener.get():
-        Run(setup).advance(0)
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(f"loading {setup.strategy} (compiled the first time) ..."):
+    with waiting(f"loading {setup.strategy} (compiled the first time) ..."):
         Run(setup).advance(0)
 
 
@@ -75,34 +67,6 @@ def batches(runs: int, workers: int) -> list[range]:
     """Runs in some 20 parts a worker: small enough to share evenly, large enough to cost nothing."""
     size = max(1, min(runs // (20 * workers), 100))
     return [range(first, min(first + size, runs)) for first in range(0, runs, size)]
-
-
-@contextmanager
-def progress(total: int, label: str) -> Iterator[Callable[[int], None]]:
-    """A live bar with the time left on standard error, if that is a terminal; or what `told_to` says."""
-    if listener := _listener.get():
-        yield lambda count: listener(count / total)
-        return
-    if not sys.stderr.isatty():
-        yield lambda count: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda count: bar.update(task, advance=count)
-
-
-@contextmanager
-def told_to(listener: Callable[[float], None]) -> Iterator[None]:
-    """In this block, no bars: `listener` is told what part of an experiment was done since it was last told."""
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
 
 
 @contextmanager

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.confidence import half_width
-from mfbai.problem import Instance
+from mfbai.model.problem import Instance
+from mfbai.simulation.confidence import half_width
 from mfbai.simulation.engine import for_each_run, warm_up
-from mfbai.simulation.setup import CHUNK, Run, prepare
+from mfbai.simulation.experiment import CHUNK, Run, prepare
 from mfbai.stopping import DEFAULT
+from mfbai.stopping.own import OWN
 from mfbai.strategies import STRATEGIES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FOREVER = np.iinfo(np.int64).max
-OWN = "own"  # the name of the rule of strategies that decide by themselves
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,10 @@ from threading import Event
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mfbai.confidence import half_width
-from mfbai.problem import Instance
+from mfbai.model.problem import Instance
+from mfbai.simulation.confidence import half_width
 from mfbai.simulation.engine import for_each_run, warm_up
-from mfbai.simulation.setup import CHUNK, Run, prepare
+from mfbai.simulation.experiment import CHUNK, Run, prepare
 
 
 @dataclass(frozen=True, eq=False, repr=False)

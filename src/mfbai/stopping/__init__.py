@@ -1,7 +1,7 @@
 """Stopping rules, by name, separate from sampling."""
 
 from mfbai.stopping import e_process, kaufmann_koolen, stylised, theorem
-from mfbai.stopping.shape import Rule, decide, observe
+from mfbai.stopping.interface import Rule, decide, observe
 
 __all__ = ["DEFAULT", "RULES", "Rule", "decide", "observe"]
 

@@ -1,6 +1,6 @@
 """The e-process rule: proven for every strategy, batch and delay, and as tight as the paper's heuristic.
 
-Rival j is ruled out against arm i once ln E_ij, of `kernels.claims`, reaches ln((K - 1) / delta), and stays ruled out.
+Rival j is ruled out against arm i once ln E_ij (`kernels.e_values`) reaches ln((K - 1) / delta), and stays ruled out.
 Stop when the arm of the largest psi has ruled out all others. If it is wrong, its E against the best arm has reached
 (K - 1) / delta, which has a probability of delta / (K - 1) at most, and there are K - 1 wrong arms: docs/guarantee.md.
 
@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mfbai.kernels import claims
+from mfbai.kernels import e_values
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.transport import Work, fit, make_work, pair
 from mfbai.stopping.glr import part
-from mfbai.stopping.shape import Rule, decide, observe
+from mfbai.stopping.interface import Rule, decide, observe
 
 PATIENCE = 1.01  # growth of the cost without a test
 ROWS = 64  # arms whose evidence is remembered: those that led last
@@ -33,7 +33,7 @@ class State(NamedTuple):
     ruled: np.ndarray  # (1,) how often a rival was ruled out
     leader: np.ndarray  # (2,) the arm of the largest psi as of the last test, and its row
     work: Work
-    claim: claims.Work
+    claim: e_values.Work
     start: np.ndarray  # (K,) where the minimum of ln E_{leader,j} was last found
     pair: np.ndarray  # (2,) the witness' arms; -1 if there is none
     meeting: np.ndarray  # (2,) their top means
@@ -53,7 +53,7 @@ def init(model, deltas, fidelities) -> State:
         ruled=np.zeros(1, dtype=np.int64),
         leader=np.full(2, -1, dtype=np.int64),
         work=make_work(model),
-        claim=claims.make_work(),
+        claim=e_values.make_work(),
         start=np.full(K, np.nan),
         pair=np.full(2, -1, dtype=np.int64),
         meeting=np.zeros(2),
@@ -97,7 +97,7 @@ def test(model, stats, rule, level):
         missing = 0.0
         if f >= target:
             start = rule.start[j] if rule.start[j] == rule.start[j] else x
-            value, rule.start[j] = claims.against(model.law, model, stats, top, j, start, target, rule.claim)
+            value, rule.start[j] = e_values.against(model.law, model, stats, top, j, start, target, rule.claim)
             if value >= target:
                 rule.proven[row, j] = value
                 rule.ruled[0] += 1

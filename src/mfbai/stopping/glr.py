@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mfbai.kernels.jit import kernel
-from mfbai.kernels.law import divergence
+from mfbai.kernels.laws import divergence
 from mfbai.kernels.profile import shift
 from mfbai.kernels.transport import Work, evaluate, make_work
-from mfbai.stopping.shape import decide, observe
+from mfbai.stopping.interface import decide, observe
 
 ROUNDING = 1.0 + 1e-9  # room for what sums of many small changes lose
 

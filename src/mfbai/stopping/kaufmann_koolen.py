@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mfbai.families import GaussianLaw
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.transport import pair, refit
+from mfbai.model.families import GaussianLaw
 from mfbai.stopping import glr
-from mfbai.stopping.shape import Rule, decide, observe
+from mfbai.stopping.interface import Rule, decide, observe
 
 
 class State(NamedTuple):

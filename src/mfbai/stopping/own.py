@@ -5,7 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mfbai.kernels.jit import kernel
-from mfbai.stopping.shape import decide, observe
+from mfbai.stopping.interface import decide, observe
+
+OWN = "own"  # how this rule is called
 
 
 class State(NamedTuple):

@@ -6,7 +6,7 @@ M is the number of fidelities the strategy uses: 1 for one that keeps to the top
 import numpy as np
 
 from mfbai.stopping import glr
-from mfbai.stopping.shape import Rule
+from mfbai.stopping.interface import Rule
 
 
 def init(model, deltas, fidelities) -> glr.State:

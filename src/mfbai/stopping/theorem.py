@@ -10,7 +10,7 @@ import numpy as np
 
 from mfbai.errors import Fault, InvalidInput
 from mfbai.stopping import glr
-from mfbai.stopping.shape import Rule
+from mfbai.stopping.interface import Rule
 
 
 def init(model, deltas, fidelities, constant) -> glr.State:

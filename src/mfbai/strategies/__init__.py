@@ -1,7 +1,7 @@
 """Sampling strategies, by name. How to add one: docs/adding_a_strategy.md."""
 
 from mfbai.strategies import frugal, grad, iise, lucb, mf_grad, oracle, track_and_stop, uniform
-from mfbai.strategies.shape import Strategy, ask, tell
+from mfbai.strategies.interface import Strategy, ask, tell
 
 __all__ = ["STRATEGIES", "Strategy", "ask", "tell"]
 

@@ -26,10 +26,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mfbai.kernels.jit import kernel
-from mfbai.kernels.law import variance
+from mfbai.kernels.laws import variance
 from mfbai.kernels.transport import fit, pair
 from mfbai.stopping import e_process
-from mfbai.strategies.shape import Strategy, ask, tell
+from mfbai.strategies.interface import Strategy, ask, tell
 
 FEE = 2.0  # nats: about what a cell costs an arm in the e-process
 MARGIN = 5.0  # nats: about by how much f must exceed ln((K - 1) / delta)

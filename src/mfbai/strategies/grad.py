@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.stats import Stats, make_stats, record
-from mfbai.problem import Model
+from mfbai.model.problem import Model
 from mfbai.strategies import mf_grad
-from mfbai.strategies.pieces import top_fidelity
-from mfbai.strategies.shape import Strategy, ask, tell
+from mfbai.strategies.common import top_fidelity
+from mfbai.strategies.interface import Strategy, ask, tell
 
 
 class State(NamedTuple):

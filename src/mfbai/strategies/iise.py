@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mfbai.kernels.jit import kernel
-from mfbai.strategies.pieces import tail_variance
-from mfbai.strategies.shape import Strategy, ask, tell
+from mfbai.strategies.common import tail_variance
+from mfbai.strategies.interface import Strategy, ask, tell
 
 
 class State(NamedTuple):

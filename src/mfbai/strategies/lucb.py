@@ -21,9 +21,9 @@ import numpy as np
 
 from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.kernels.jit import kernel
-from mfbai.problem import Instance
-from mfbai.strategies.pieces import tail_variance
-from mfbai.strategies.shape import Strategy, ask, tell
+from mfbai.model.problem import Instance
+from mfbai.strategies.common import tail_variance
+from mfbai.strategies.interface import Strategy, ask, tell
 
 TOP, EXPLORE_A, EXPLORE_B = 0, 1, 2
 

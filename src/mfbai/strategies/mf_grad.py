@@ -23,12 +23,12 @@ from typing import NamedTuple
 import numpy as np
 
 from mfbai.errors import Faults
-from mfbai.kernels.follow import all_grew, anything_changed, arm_grew, follow, mean_moved
+from mfbai.kernels.incremental import all_grew, anything_changed, arm_grew, follow, mean_moved
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.softmax import exp_into
 from mfbai.kernels.transport import Work, divergence_at, evaluate_top, make_work
-from mfbai.strategies.pieces import every_cell_seen
-from mfbai.strategies.shape import Strategy, ask, tell
+from mfbai.strategies.common import every_cell_seen
+from mfbai.strategies.interface import Strategy, ask, tell
 
 CLIP = 100.0  # G: any positive constant serves the theory; it should not bite in practice
 

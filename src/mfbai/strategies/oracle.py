@@ -13,8 +13,8 @@ import numpy as np
 
 from mfbai.errors import Fault, InvalidInput
 from mfbai.kernels.jit import kernel
-from mfbai.problem import Instance
-from mfbai.strategies.shape import Strategy, ask, tell
+from mfbai.model.problem import Instance
+from mfbai.strategies.interface import Strategy, ask, tell
 
 UNUSED = 1e-9  # a share of the cost that is rounding
 
@@ -24,7 +24,7 @@ class State(NamedTuple):
 
 
 def init(model, instance):
-    from mfbai.complexity import oracle  # scipy, which other strategies do without
+    from mfbai.analysis.oracle import oracle  # scipy, which other strategies do without
 
     if not isinstance(instance, Instance):
         told = "is 'oracle', which needs to know the true means: it is for simulations only"

@@ -14,9 +14,9 @@ import numpy as np
 from mfbai.kernels.allocation import Work, allocate, make_work, write
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.stats import Stats, make_stats, record
-from mfbai.problem import Model
-from mfbai.strategies.pieces import every_cell_seen, top_fidelity
-from mfbai.strategies.shape import Strategy, ask, tell
+from mfbai.model.problem import Model
+from mfbai.strategies.common import every_cell_seen, top_fidelity
+from mfbai.strategies.interface import Strategy, ask, tell
 
 
 class State(NamedTuple):

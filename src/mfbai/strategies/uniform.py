@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from mfbai.kernels.jit import kernel
-from mfbai.strategies.shape import Strategy, ask, tell
+from mfbai.strategies.interface import Strategy, ask, tell
 
 
 class State(NamedTuple):

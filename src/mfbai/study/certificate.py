@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
-import mfbai
-from mfbai.errors import Fault, InvalidInput, real
+from mfbai._version import __version__
+from mfbai.checks import real
+from mfbai.errors import Fault, InvalidInput
 from mfbai.files import replacing
-from mfbai.study.fold import Fold, Verdict
+from mfbai.study.fold import Fold
 from mfbai.study.journal import NOTHING, canonical, seal
 from mfbai.study.settings import Settings, read_settings
+from mfbai.study.verdict import Verdict
 from mfbai.text import printable
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def make_certificate(study: Study) -> dict[str, Any]:
         "problem": study.problem.to_dict(),
         "verdict": verdicts[0] if verdicts else None,
         "versions": {
-            "mfbai": mfbai.__version__,
+            "mfbai": __version__,
             "numpy": np.__version__,
             "numba": numba.__version__,
             "python": platform.python_version(),
@@ -322,9 +324,9 @@ def _same(told: Any, found: Any) -> bool:
 def _hint(document: Mapping[str, Any]) -> str:
     versions = document.get("versions")
     made = versions.get("mfbai") if isinstance(versions, Mapping) else None
-    if not _is_word(made) or made == mfbai.__version__:
+    if not _is_word(made) or made == __version__:
         return ""
-    return f" (it was made by mfbai {made}, and this is {mfbai.__version__}: strategies may differ)"
+    return f" (it was made by mfbai {made}, and this is {__version__}: strategies may differ)"
 
 
 def _is_word(text: Any) -> bool:

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from mfbai.errors import Fault, Faults, InvalidInput, check_choice, check_delta, real
-from mfbai.information import read_problem
-from mfbai.problem import DIRECTIONS, Problem
-from mfbai.simulation.runs import OWN
-from mfbai.simulation.setup import Parts, assemble
-from mfbai.spec import from_dict, load
+from mfbai.analysis.evidence import read_problem
+from mfbai.checks import check_choice, check_delta, real
+from mfbai.errors import Fault, Faults, InvalidInput
+from mfbai.model.problem import DIRECTIONS, Problem
+from mfbai.model.spec import from_dict, load
+from mfbai.run.assemble import Parts, assemble
 from mfbai.stopping import RULES
+from mfbai.stopping.own import OWN
 from mfbai.strategies import STRATEGIES
 
 LONGEST_NAME = 200

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-import mfbai
+from mfbai._version import __version__
+from mfbai.checks import check_integers, real
 from mfbai.errors import (
     Fault,
     Faults,
@@ -27,18 +28,17 @@ from mfbai.errors import (
     StorageError,
     StudyOver,
     TrialClosed,
-    real,
     suggestion,
 )
-from mfbai.problem import Instance, Problem
-from mfbai.simulation.setup import check_integers
+from mfbai.model.problem import Instance, Problem
 from mfbai.study import storage as storages
-from mfbai.study.fold import Cell, Fold, Verdict, snapshot_format
+from mfbai.study.fold import Cell, Fold, snapshot_format
 from mfbai.study.history import Point
 from mfbai.study.journal import NOTHING, Event, canonical, seal
-from mfbai.study.records import Status, Trial, describe_study
 from mfbai.study.settings import Settings, check_name, check_settings, read_settings
+from mfbai.study.status import Status, Trial, describe_study
 from mfbai.study.storage import Storage, Turn
+from mfbai.study.verdict import Verdict
 
 LEASE = 3600.0  # seconds that a trial is in one worker's hands, unless it says otherwise
 HELD_UP = 20  # results of a cell that may wait for a trial, at least, before no more are asked for
@@ -120,7 +120,7 @@ class Study:
                 f"is {settings.max_cost:g}: the first evaluation that {settings.strategy} asks for costs {first_cell:g}"
             )
             raise InvalidInput([Fault("max_cost", told)])
-        first = {"kind": "create", "mfbai": mfbai.__version__, **settings.to_dict()}
+        first = {"kind": "create", "mfbai": __version__, **settings.to_dict()}
         return cls(storage, storage.create(settings.name, [_sealed(fold, first)]))
 
     @property

@@ -19,7 +19,7 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
-import mfbai
+from mfbai._version import __version__
 from mfbai.errors import (
     Fault,
     InvalidInput,
@@ -36,7 +36,7 @@ from mfbai.study.storage import NameTaken, Storage
 from mfbai.web import bodies
 from mfbai.web.desk import MOST_WATCHERS, TOO_MANY, Desk, Hub, as_json
 from mfbai.web.guard import App, Guard, Receive, Scope, Send, problem
-from mfbai.web.specs import read_spec
+from mfbai.web.reading import read_spec
 
 MOST_LISTED = 1000
 OPENING = 1.0  # seconds that a list waits for studies to be opened
@@ -65,7 +65,7 @@ def make_app(storage: Storage, token: str | None = None) -> tuple[App, Hub]:
     hub = Hub(storage)
     app = FastAPI(
         title="mfbai",
-        version=mfbai.__version__,
+        version=__version__,
         description="Studies that find the best of K alternatives: ask, evaluate, tell, until the verdict.",
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,

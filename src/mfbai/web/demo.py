@@ -10,10 +10,10 @@ from math import sqrt
 from typing import NamedTuple
 
 from mfbai.errors import MfbaiError
-from mfbai.families import Gaussian
-from mfbai.problem import Problem
+from mfbai.model.families import Gaussian
+from mfbai.model.problem import Problem
 from mfbai.study import Status, Study, Trial, create_study
-from mfbai.study.running import proven
+from mfbai.study.status import proven
 from mfbai.study.storage import Storage
 
 WORKERS = 4  # evaluations under way, in each study

@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 
 from mfbai.errors import MfbaiError, StorageError
 from mfbai.study import load_study
-from mfbai.study.running import proven
+from mfbai.study.status import proven
 from mfbai.study.storage import Storage
-from mfbai.web.insight import Insight
+from mfbai.web.view import Insight
 
 MOST_TOGETHER = 100  # calls in one turn: some 50 ms
 MOST_DESKS = 256  # studies kept open

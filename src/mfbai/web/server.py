@@ -10,14 +10,15 @@ from typing import Any
 
 import uvicorn
 
-import mfbai
+from mfbai.model.families import Gaussian
+from mfbai.model.problem import Problem
 from mfbai.study import create_study
 from mfbai.study.storage import IN_MEMORY, Storage
 from mfbai.web.app import make_app
 from mfbai.web.desk import Hub
 from mfbai.web.guard import HEADERS
-from mfbai.web.insight import Insight
 from mfbai.web.protocol import Protocol
+from mfbai.web.view import Insight
 
 KEEP_ALIVE = 75  # seconds that an idle connection is kept
 GRACE = 2  # seconds that calls under way may take when the server must end
@@ -26,7 +27,7 @@ BACKLOG = 2048  # connections that may wait to be accepted
 
 def warm_up() -> None:
     """Compile what most studies need, or load it from disk, before anybody waits for it."""
-    problem = mfbai.Problem(2, [1.0, 2.0], [0.1, 0.0], mfbai.Gaussian(1.0))
+    problem = Problem(2, [1.0, 2.0], [0.1, 0.0], Gaussian(1.0))
     study = create_study(problem, 0.1, storage=IN_MEMORY)
     study.warm_up()
     for arm in (0, 1):

@@ -1,0 +1,8 @@
+"""What data and truths say.
+
+evidence        what a set of evaluations says about which arm is best
+guarantee       the same with a proof: risk, intervals, bias alarms
+oracle          the least possible cost, C*, and the shares that attain it, with a certificate
+cutting_planes  a slower method for the oracle, for what the fast one cannot do
+literature      what was believed before
+"""

@@ -1,0 +1,130 @@
+"""What a set of evaluations says about which arm is best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mfbai.checks import Cells, shape_of
+from mfbai.errors import Fault, Faults, InvalidInput
+from mfbai.kernels import transport
+from mfbai.model.problem import ROUNDING, Instance, Model, Problem
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evidence:
+    """The evidence F = max_i min_{j != i} f_ij for the leader, in nats.
+
+    f_ij measures how far the data are from any model in which arm j is better than arm i by more than the tolerance:
+    the least sum of count * divergence over all means that the bias bounds allow. Zero says nothing; at 10 such a model
+    is about e^-10 as likely as the best one.
+    """
+
+    value: float  # F
+    leader: int  # the arm that the data favour; if F is 0, the one that may be best and is known best
+    challenger: int  # the arm hardest to tell from it
+    top_means: tuple[float, float]  # of both in the closest model where the challenger is better; NaN if F is infinite
+    estimates: NDArray[np.float64]  # (K, 2) for each arm the least and greatest top mean that fits its data best
+    model: Model
+    counts: NDArray[np.float64]  # (K, M)
+    means: NDArray[np.float64]  # (K, M), reflected if the problem minimises
+    sign: float  # -1 if it does
+
+    def __repr__(self) -> str:
+        return f"<Evidence: {self.value:.6g} for arm {self.leader} against {self.challenger}>"
+
+    @cached_property
+    def matrix(self) -> NDArray[np.float64]:
+        """(K, K) all f_ij, infinite on the diagonal. Computed when asked for."""
+        matrix = np.empty((len(self.counts), len(self.counts)))
+        transport.matrix(self.model, self.counts, self.means, transport.make_work(self.model), matrix)
+        return matrix
+
+    @cached_property
+    def supergradient(self) -> NDArray[np.float64]:
+        """(K, M) what F gains, at first order, for each unit of cost spent on a cell of leader or challenger.
+
+        Zero for all other arms, for cells without data, whose mean is unknown, and if F is infinite.
+        """
+        gradient = np.zeros(self.counts.shape)
+        for arm, x in zip((self.leader, self.challenger), self.top_means, strict=True):
+            for m in np.flatnonzero(self.counts[arm] * np.isfinite(self.value)):
+                gradient[arm, m] = transport.divergence_at(self.model, self.means, arm, m, self.sign * x)
+        return gradient / self.model.cost
+
+
+def evidence(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, tolerance: float = 0.0) -> Evidence:
+    """Weigh the evidence in `counts` (K, M) evaluations with the given `means` (K, M; anything where counts are 0).
+
+    >>> from mfbai import Gaussian, Problem, evidence
+    >>> problem = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
+    >>> found = evidence(problem, counts=[[20, 2], [20, 2]], means=[[0.50, 0.52], [0.81, 0.79]])
+    >>> problem.arms[found.leader], round(found.value, 3)
+    ('wide', 9.695)
+    """
+    problem = read_problem(problem)
+    faults = Faults()
+    with faults.absorb():
+        model = problem.model(tolerance)
+    with faults.absorb():
+        weights, values = read_tables(problem, counts, means)
+    faults.raise_if_any("evidence")
+    work = transport.make_work(model)
+    value, leader, challenger, x, y = transport.evaluate(model, weights, values, work)
+    if value == 0:
+        leader, challenger, x, y = _undecided(work, tolerance)
+    elif value == np.inf:
+        x = y = np.nan
+    top_means = (problem.sign * x, problem.sign * y)
+    estimates = np.sort(problem.sign * np.column_stack([work.psi_low, work.psi_high]), axis=1)
+    return Evidence(value, leader, challenger, top_means, estimates, model, weights, values, problem.sign)
+
+
+def _undecided(work: transport.Work, tolerance: float) -> tuple[int, int, float, float]:
+    """Leader, challenger and a common top mean if there is no evidence. An arm without data leads only if all are."""
+    leader = int(np.argmax(work.psi_low))
+    rivals = work.psi_high.copy()
+    rivals[leader] = -np.inf
+    challenger = int(np.argmax(rivals))
+    x = float(work.psi_low[leader])
+    return leader, challenger, x, max(x + tolerance, float(work.psi_low[challenger]))
+
+
+def read_problem(problem: Any) -> Problem:
+    if not isinstance(problem, Problem | Instance):
+        told = f"is {problem!r:.80}: give a Problem or an Instance; mfbai.load reads one by its name or file"
+        raise InvalidInput([Fault("problem", told)])
+    return problem.problem if isinstance(problem, Instance) else problem
+
+
+def read_tables(
+    problem: Problem, counts: ArrayLike, means: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both tables as the kernels want them."""
+    faults = Faults()
+    cells = Cells(faults, problem.arms, problem.fidelities)
+    weights = cells.read("counts", counts, full=True)
+    if weights is not None:
+        cells.refuse("counts", weights, weights < 0, "a count cannot be negative")
+        if shape_of(means) == weights.shape:
+            table = np.where(weights > 0, np.asarray(means, dtype=object), _some_mean(problem))
+            means = [[np.nan if x is None else x for x in row] for row in table.tolist()]  # None is missing in JSON
+    values = cells.read("means", means, full=True)
+    if values is not None:
+        inside = np.clip(values, *problem.family.mean_range)
+        values = np.where(abs(values - inside) <= ROUNDING * abs(values), inside, values)  # a mean of bounds, rounded
+        problem.family.check_means(cells, values)
+    faults.raise_if_any("evidence")
+    assert weights is not None
+    assert values is not None
+    return weights, problem.sign * values
+
+
+def _some_mean(problem: Problem) -> float:
+    """A possible mean, for cells that have no data."""
+    low, high = problem.family.mean_range
+    return float(np.clip(0.5, low, high))

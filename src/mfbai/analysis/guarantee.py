@@ -1,0 +1,187 @@
+"""What a set of evaluations proves, at any time and however they were chosen: the martingales of the e-process rule.
+
+Each statement holds at all times at once, so one may look as often as one likes, and stop when one likes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, inf, log
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mfbai.analysis.evidence import read_problem, read_tables
+from mfbai.checks import check_delta
+from mfbai.errors import Faults
+from mfbai.kernels import e_values, transport
+from mfbai.kernels.stats import Stats, make_stats
+from mfbai.model.problem import Array, Instance, Model, Problem
+from mfbai.stopping import e_process
+
+
+@dataclass(frozen=True, eq=False)
+class Risk:
+    """The level at which the leader is already certified by the e-process rule.
+
+    Stopping as soon as `level` is delta or less, and answering `leader`, errs with a probability of delta at most.
+    """
+
+    level: float  # 1 if nothing is certain
+    leader: int  # the arm of the largest estimated top mean
+    log_evidence: NDArray[np.float64]  # (K,) ln E: evidence that each arm is not better than the leader, in nats
+
+    def __repr__(self) -> str:
+        return f"<Risk: arm {self.leader} leads, certified at {self.level:.3g}>"
+
+
+@dataclass(frozen=True)
+class BiasAlarm:
+    """An arm's data contradict the bias bounds stated for it.
+
+    If the alarm is `certain`, the bound of this very fidelity is wrong: its data contradict those of the top. If not,
+    some bound of the arm is wrong, and this fidelity is the one that fits the least.
+    """
+
+    arm: int
+    fidelity: int
+    level: float  # at all levels down to this one the alarm would have been given
+    certain: bool
+
+
+def risk(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, tolerance: float = 0.0) -> Risk:
+    """The risk at which the leader could be answered now: `counts` (K, M) evaluations, with the given `means`.
+
+    >>> from mfbai import Gaussian, Problem, risk
+    >>> problem = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
+    >>> found = risk(problem, counts=[[20, 2], [20, 2]], means=[[0.50, 0.52], [0.81, 0.79]])
+    >>> problem.arms[found.leader], round(found.level, 4)
+    ('wide', 0.0062)
+    """
+    model, stats, _ = _read(problem, counts, means, tolerance)
+    return find_risk(model, stats)
+
+
+def find_risk(model: Model, stats: Stats, rule: e_process.State | None = None, answer: int | None = None) -> Risk:
+    """The same of statistics, for the leader or another `answer`; `rule` remembers what was proven earlier."""
+    work = transport.make_work(model)
+    arms = range(len(stats.count))
+    for arm in arms:
+        transport.fit(model, stats.count, stats.mean, arm, work)
+    seen = stats.count.sum(axis=1) > 0
+    first = max(arms, key=lambda arm: work.psi_low[arm] + work.psi_high[arm] if seen[arm] else -inf)
+    leader = first if answer is None else answer
+    evidence = np.where(np.arange(len(arms)) == leader, inf, 0.0)
+    claim = e_values.make_work()
+    for arm in arms:
+        if arm != leader and seen[arm] and seen[leader]:
+            start = transport.pair(model, stats.count, stats.mean, leader, arm, work.psi[leader], work)[1]
+            evidence[arm] = e_values.against(model.law, model, stats, leader, arm, start, -inf, claim)[0]
+    if rule is not None and leader in rule.owner:
+        np.maximum(evidence, rule.proven[rule.owner.tolist().index(leader)], out=evidence)
+    least = float(evidence.min())
+    level = min((len(arms) - 1) * exp(-max(least, -1.0)), 1.0)
+    return Risk(level, leader, evidence)
+
+
+def intervals(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, delta: float) -> Array:
+    """(K, 2) intervals of the arms' top means, from all their fidelities.
+
+    With a probability of 1 - delta all arms' means are inside at all times. An interval whose low end is above its high
+    end is empty: the arm's data contradict its bias bounds.
+
+    >>> from mfbai import Gaussian, Problem, intervals
+    >>> problem = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
+    >>> intervals(problem, [[20, 2], [20, 2]], [[0.50, 0.52], [0.81, 0.79]], delta=0.05).round(3).tolist()
+    [[0.332, 0.672], [0.638, 0.978]]
+    """
+    model, stats, sign = _read(problem, counts, means, 0.0, delta)
+    return find_intervals(model, stats, sign, delta)
+
+
+def find_intervals(model: Model, stats: Stats, sign: float, delta: float) -> Array:
+    """The same of statistics."""
+    K = len(stats.count)
+    target, claim, ends = log(2 * K / delta), e_values.make_work(), np.zeros((K, 2))
+    for arm in range(K):
+        if stats.count[arm].any():
+            ends[arm] = [e_values.limit(model, stats, arm, side, target, claim) for side in (1.0, -1.0)]
+        else:
+            ends[arm] = model.top_low[arm], model.top_high[arm]
+    return ends if sign > 0 else -ends[:, ::-1]
+
+
+def bias_alarms(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, delta: float) -> list[BiasAlarm]:
+    """The arms whose data contradict their stated bias bounds.
+
+    If all bounds hold there is ever an alarm, however often one looks, with a probability of delta at most. Data must
+    contradict each other, or the range of the family: an arm evaluated at one fidelity mostly raises no alarm.
+
+    >>> from mfbai import Gaussian, Problem, bias_alarms
+    >>> problem = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
+    >>> found = bias_alarms(problem, [[20, 20], [20, 20]], [[0.50, 0.80], [0.81, 0.79]], delta=0.01)
+    >>> [(problem.arms[alarm.arm], problem.fidelities[alarm.fidelity], alarm.certain) for alarm in found]
+    [('plain', 'fidelity 1', True)]
+    """
+    model, stats, _ = _read(problem, counts, means, 0.0, delta)
+    return find_alarms(model, stats, delta)
+
+
+def find_alarms(model: Model, stats: Stats, delta: float) -> list[BiasAlarm]:
+    """The same of statistics."""
+    K, M = stats.count.shape
+    # Half of delta is for the arms as a whole, half for each lower fidelity with the top, which has no bias.
+    found = [
+        BiasAlarm(arm, m, level, certain=True)
+        for arm in range(K)
+        for m in range(M - 1)
+        if stats.count[arm, m] > 0 < stats.count[arm, -1]
+        and (level := _contradiction(model, stats, arm, m, 2 * K * (M - 1), delta)) <= delta
+    ]
+    for arm in set(range(K)) - {alarm.arm for alarm in found}:
+        if (level := _contradiction(model, stats, arm, -1, 2 * K, delta)) <= delta:
+            found.append(BiasAlarm(arm, _worst_fit(model, stats, arm), level, certain=False))
+    return sorted(found, key=lambda alarm: (alarm.arm, alarm.fidelity))
+
+
+def _contradiction(model: Model, stats: Stats, arm: int, only: int, tests: int, delta: float) -> float:
+    """The least level, of those down from delta, at which an arm's data contradict each other; 1 if they do not."""
+    x, claim, target = _psi(model, stats, arm), e_values.make_work(), log(tests / delta)
+    if e_values.search(model, stats, arm, -1, only, x, target, claim)[0] < target:
+        return 1.0
+    return tests * exp(-max(e_values.search(model, stats, arm, -1, only, x, -inf, claim)[0], target))
+
+
+def _psi(model: Model, stats: Stats, arm: int) -> float:
+    """The top mean that fits the arm's data best, one of them if there are many."""
+    work = transport.make_work(model)
+    transport.fit(model, stats.count, stats.mean, arm, work)
+    return float(np.clip(0.0, work.psi_low[arm], work.psi_high[arm]))
+
+
+def _worst_fit(model: Model, stats: Stats, arm: int) -> int:
+    x = _psi(model, stats, arm)
+
+    def misfit(m: int) -> float:
+        return float(stats.count[arm, m] * transport.divergence_at(model, stats.mean, arm, m, x))
+
+    return max(np.flatnonzero(stats.count[arm]).tolist(), key=misfit)
+
+
+def _read(
+    problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, tolerance: float, delta: float = 0.5
+) -> tuple[Model, Stats, float]:
+    """What the kernels take; and -1 if the problem minimises."""
+    problem = read_problem(problem)
+    faults = Faults()
+    with faults.absorb():
+        model = problem.model(tolerance)
+    check_delta(faults, delta)
+    if np.ndim(delta):
+        faults.add("delta", f"is {delta!r}: give one risk")
+    with faults.absorb():
+        weights, values = read_tables(problem, counts, means)
+    faults.raise_if_any("evaluations")
+    stats = make_stats(problem.shape)
+    stats.count[:], stats.mean[:] = weights, values
+    return model, stats, problem.sign

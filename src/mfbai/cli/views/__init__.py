@@ -1,0 +1,1 @@
+"""Pictures in the terminal, one file for each command that has them."""

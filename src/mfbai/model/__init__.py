@@ -1,0 +1,8 @@
+"""What is known beforehand: problems, families, guesses, spec files.
+
+families   what is known of the noise, and what kernels see of it
+problem    Problem, Instance, and the Model that kernels see
+guess      what people who do not know the means can still say
+spec       TOML files
+instances  named and random instances; their files are in catalogue/
+"""

@@ -1,0 +1,146 @@
+"""Trials: what a real strategy spends, simulated on the truths, with any of the fidelities."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr, bdtrc
+
+from mfbai.model.problem import Array, Problem
+from mfbai.planning.truths import instance_of
+from mfbai.planning.variants import Advance, only
+from mfbai.simulation.engine import cores
+from mfbai.simulation.experiment import Run, Setup
+from mfbai.stopping import Rule
+from mfbai.strategies import STRATEGIES
+
+STRATEGY = "frugal"  # the default of live studies
+FIRST = 50  # runs of a trial
+RUNS = 200  # of a trial whose first runs were quick
+PAYS = 0.05  # leaving a fidelity out must save this part of the cost
+LEVEL = 0.025  # the risk of saying so, or of a median's interval ending too early, by luck
+MOST_SECONDS = 20.0  # for all trials together, on one core, if no run ends
+SECONDS_OF_A_STEP = (4e-7, 1e-8)  # roughly: this, and this for each cell
+
+
+class Trial(NamedTuple):
+    """What runs spent, each on another truth."""
+
+    spent: Array  # (runs,)
+    ended: NDArray[np.bool_]  # (runs,) whether a run ended; else it would have spent more
+
+    @property
+    def costs(self) -> Array:
+        return np.where(self.ended, self.spent, inf)
+
+    @property
+    def median(self) -> float:
+        return float(np.quantile(self.costs, 0.5, method="inverted_cdf"))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the median of endlessly many runs lies, by order statistics, with a confidence of 1 - 2 LEVEL."""
+        count = len(self.spent)
+        rank = max(int((bdtr(np.arange(count), count, 0.5) <= LEVEL).sum()), 1)
+        return float(np.sort(self.spent)[rank - 1]), float(np.sort(self.costs)[-rank])
+
+
+def cheaper(one: Trial, other: Trial) -> bool:
+    """Whether `one` is known to cost less, by the part PAYS, in more than half of all runs: by a sign test.
+
+    Runs of the same number have the same truth. One that did not end counts as what it spent in `other`, and as
+    endless in `one`: so nothing is condemned because it was given up.
+    """
+    count = min(len(one.spent), len(other.spent))
+    wins = int((one.costs[:count] < (1 - PAYS) * other.spent[:count]).sum())
+    return 2 * wins > count and float(bdtrc(wins - 1, count, 0.5)) <= LEVEL
+
+
+@dataclass
+class Trials:
+    """Trials of one problem; each is made once."""
+
+    problem: Problem
+    truths: Array
+    rule: Rule
+    delta: float
+    tolerance: float
+    seed: int
+    advance: Advance = lambda count: None
+    made: dict[tuple[int, ...], Trial] = field(default_factory=dict)
+
+    @property
+    def expected(self) -> int:
+        """About how many will be made: seldom more, and never more than there are sets of fidelities."""
+        M = self.problem.n_fidelities
+        return min(3 + 2 * M, 1 << (M - 1))
+
+    @property
+    def most_steps(self) -> int:
+        """After how many evaluations a run is given up. Not by the clock: a plan must be the same on every machine."""
+        once, each = SECONDS_OF_A_STEP
+        cells = self.problem.costs.size
+        return max(int(MOST_SECONDS / (self.expected * min(FIRST, RUNS) * (once + each * cells))), 2 * cells)
+
+    def trial(self, fidelities: list[int]) -> Trial:
+        key = tuple(fidelities)
+        if key not in self.made:
+            self.made[key] = self._run(only(self.problem, fidelities), self.truths[:, :, fidelities])
+        return self.made[key]
+
+    def worth_learning(self, fidelities: list[int]) -> list[int]:
+        """Those left after leaving out, one after the other or all but the top at once, what is known to cost the
+        strategy more than it saves."""
+        while len(fidelities) > 1:
+            fewer = [[m for m in fidelities if m != dropped] for dropped in fidelities[:-1]] + [fidelities[-1:]]
+            best = min(fewer, key=lambda rest: self.trial(rest).median)
+            if not cheaper(self.trial(best), self.trial(fidelities)):
+                break
+            fidelities = best
+        return fidelities
+
+    def _run(self, problem: Problem, truths: Array) -> Trial:
+        limit = self.most_steps
+
+        def one(number: int) -> tuple[float, bool, int]:
+            run = Run(_setup(problem, truths[number % len(truths)], self.rule, self.delta, self.tolerance))
+            run.restart(self.seed, number)
+            run.advance(limit)
+            self.advance(1)
+            return float(run.stats.spent[0]), run.decided, int(run.stats.steps[0])
+
+        first = min(FIRST, RUNS)
+        with ThreadPoolExecutor(cores()) as pool:
+            try:
+                done = list(pool.map(one, range(first)))
+                if sum(steps for *_, steps in done) * RUNS <= limit * first**2:  # in the time of `first` slow ones
+                    done += pool.map(one, range(first, RUNS))
+                else:
+                    self.advance(RUNS - first)
+            except KeyboardInterrupt:
+                pool.shutdown(cancel_futures=True)
+                raise
+        spent, ended, _ = zip(*done, strict=True)
+        return Trial(np.array(spent), np.array(ended))
+
+
+def _setup(problem: Problem, means: Array, rule: Rule, delta: float, tolerance: float) -> Setup:
+    model, strategy, instance = problem.model(tolerance), STRATEGIES[STRATEGY], instance_of(problem, means)
+
+    def make_rule(state: object) -> object:
+        return rule.init(model, np.array([delta]), problem.n_fidelities, **rule.options)
+
+    return Setup(
+        instance=instance,
+        strategy=STRATEGY,
+        model=model,
+        truth=problem.sign * means,
+        levels=1,
+        make_state=lambda: strategy.make(instance, delta, tolerance=tolerance),
+        make_rule=make_rule,
+    )

@@ -1,0 +1,79 @@
+"""From the names of a strategy and a rule, and their options, to the records of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mfbai.errors import Faults, suggestion
+from mfbai.model.problem import Instance, Model, Problem
+from mfbai.stopping import DEFAULT, RULES, e_process, glr, own
+from mfbai.strategies import STRATEGIES
+
+
+class Parts(NamedTuple):
+    """What a run is made of, live or simulated."""
+
+    model: Model
+    make_state: Callable[[], Any]
+    make_rule: Callable[[Any], Any]  # given the state
+
+
+def assemble(
+    what: Problem | Instance,
+    strategy: str,
+    stopping: str | None,
+    deltas: NDArray[np.float64],
+    options: Any,
+    tolerance: float = 0.0,
+) -> Parts:
+    """The parts of a run, of a strategy and a rule that exist; their options are checked."""
+    plan = STRATEGIES[strategy]
+    rule = RULES[stopping] if stopping is not None and not plan.own_rule else None
+    problem = what.problem if isinstance(what, Instance) else what
+    model = problem.model(tolerance)
+    fidelities = 1 if plan.top_only else problem.n_fidelities
+    faults = Faults()
+    given = _check_options(faults, options, [*plan.options, *(rule.options if rule else ())])
+
+    def make_state() -> Any:
+        return plan.make(what, float(deltas[0]), given, tolerance)
+
+    def make_rule(state: Any) -> Any:
+        if plan.own_rule:
+            return own.never() if stopping is None else own.State(state.answer)
+        if rule is None:
+            return glr.never(model)
+        if isinstance(getattr(state, "rule", None), e_process.State) and rule is RULES[DEFAULT]:
+            return state.rule  # kept by the strategy already
+        settings = {name: given.get(name, default) for name, default in rule.options.items()}
+        return rule.init(model, deltas, fidelities, **settings)
+
+    with faults.absorb():
+        make_state()
+    if not plan.own_rule:
+        with faults.absorb():
+            make_rule(None)
+    faults.raise_if_any("options")
+    return Parts(model, make_state, make_rule)
+
+
+def _check_options(faults: Faults, options: Any, known: list[str]) -> dict[str, Any]:
+    """The options that can be used; a fault for each that cannot."""
+    if not isinstance(options, Mapping):
+        faults.add("options", f"is {options!r}: give names and values, such as {{'rate': 0.1}}")
+        return {}
+    given = {}
+    for name, value in options.items():
+        if name not in known:
+            hint = suggestion(str(name), known) if known else "neither the strategy nor the stopping rule has any"
+            faults.add("options", f"has no {name!r}: {hint}")
+        elif isinstance(value, bool) or not isinstance(value, Real):
+            faults.add(name, f"is {value!r}: give a number")
+        else:
+            given[name] = value
+    return given

@@ -1,0 +1,60 @@
+"""The compiled loops: one Monte-Carlo run, and the replay of a journal. Each serves every strategy and rule."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mfbai.kernels.jit import kernel
+from mfbai.kernels.laws import sample
+from mfbai.kernels.stats import record
+from mfbai.stopping.interface import decide, observe
+from mfbai.strategies.interface import ask, tell
+
+
+class Outcome(NamedTuple):
+    """When each level of a run was decided; levels[0] says how many are."""
+
+    levels: np.ndarray  # (1,)
+    answer: np.ndarray  # (levels,) -1 while undecided
+    steps: np.ndarray  # (levels,)
+    cost: np.ndarray  # (levels,)
+
+
+def make_outcome(levels) -> Outcome:
+    return Outcome(
+        np.zeros(1, dtype=np.int64),
+        np.full(levels, -1, dtype=np.int64),
+        np.zeros(levels, dtype=np.int64),
+        np.zeros(levels),
+    )
+
+
+@kernel
+def step(model, stats, state, rule, outcome, arm, fidelity, x):
+    """Take in one evaluation: statistics, strategy, stopping rule."""
+    record(model, stats, arm, fidelity, x)
+    tell(model, stats, state, arm, fidelity, x)
+    observe(model, stats, rule, arm, fidelity)
+    while outcome.levels[0] < outcome.answer.size:
+        level = outcome.levels[0]
+        answer = decide(model, stats, rule, level)
+        if answer < 0:
+            break
+        outcome.answer[level], outcome.steps[level], outcome.cost[level] = answer, stats.steps[0], stats.spent[0]
+        outcome.levels[0] += 1
+
+
+@kernel
+def advance(model, truth, stats, state, rule, outcome, pending, rng, until):
+    """Ask, sample and tell until every level is decided or `until` evaluations are made."""
+    while stats.steps[0] < until and outcome.levels[0] < outcome.answer.size:
+        arm, fidelity = ask(model, stats, state, pending)
+        x = sample(model.law, rng, arm, fidelity, truth[arm, fidelity])
+        step(model, stats, state, rule, outcome, arm, fidelity, x)
+
+
+@kernel
+def replay(model, stats, state, rule, outcome, arms, fidelities, values):
+    """Tell a journal's evaluations in order."""
+    for n in range(arms.size):
+        step(model, stats, state, rule, outcome, arms[n], fidelities[n], values[n])

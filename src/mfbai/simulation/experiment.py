@@ -1,0 +1,120 @@
+"""An experiment, checked and ready: what its runs have in common, and one run at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mfbai.checks import check_choice, check_delta, check_integers
+from mfbai.errors import Faults
+from mfbai.kernels.stats import make_stats
+from mfbai.model.problem import Instance, Model
+from mfbai.model.spec import check_instance
+from mfbai.run.assemble import assemble
+from mfbai.run.loop import advance, make_outcome
+from mfbai.run.state import arrays_of
+from mfbai.stopping import RULES
+from mfbai.strategies import STRATEGIES
+
+STAND_IN = "paper-5x2"  # an instance to check other arguments with, if the one that is given is at fault
+CHUNK = 1 << 16  # steps between two looks at whether to go on: some 20 ms
+
+
+@dataclass(frozen=True)
+class Setup:
+    """An experiment, ready to run: the same for every run but for its seed."""
+
+    instance: Instance
+    strategy: str
+    model: Model
+    truth: NDArray[np.float64]  # (K, M) the means, reflected if the problem minimises
+    levels: int
+    make_state: Callable[[], Any]
+    make_rule: Callable[[Any], Any]  # given the state
+
+
+class Run:
+    """One run at a time of an experiment; `restart` begins another in the same memory, which is quick."""
+
+    def __init__(self, setup: Setup) -> None:
+        shape = setup.instance.shape
+        self.setup = setup
+        self.stats = make_stats(shape)
+        self.state = setup.make_state()
+        self.rule = setup.make_rule(self.state)
+        self.outcome = make_outcome(setup.levels)
+        self.pending = np.zeros(shape, dtype=np.int64)  # stays zero: a simulated evaluation returns at once
+        self.rng = np.random.default_rng(0)
+        self._fresh = [(a, a.copy()) for a in arrays_of((self.stats, self.state, self.rule, self.outcome))]
+
+    def restart(self, seed: int, run: int) -> None:
+        """Begin the run of that number. Its random numbers depend on seed and run alone."""
+        for array, fresh in self._fresh:
+            array[...] = fresh
+        self.rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(run,)))
+
+    def advance(self, until: int) -> None:
+        """Go on until every level is decided or `until` evaluations are made."""
+        setup = self.setup
+        records = (self.stats, self.state, self.rule, self.outcome)
+        advance(setup.model, setup.truth, *records, self.pending, self.rng, until)
+
+    @property
+    def decided(self) -> bool:
+        return bool(self.outcome.levels[0] == self.setup.levels)
+
+
+def prepare(
+    instance: Instance | str,
+    strategy: str,
+    stopping: str | None,
+    deltas: Any,
+    options: Any,
+    integers: Mapping[str, Any],
+    *,
+    endless: bool = False,
+) -> list[Setup]:
+    """Check everything, report all faults at once, and set the experiment up.
+
+    One trajectory serves all deltas, its levels, largest first; unless the strategy's sampling depends on delta: then
+    each delta has one of its own. `integers` are arguments, by name, that must be whole numbers. An `endless`
+    experiment has no stopping rule.
+    """
+    faults = Faults()
+    found = None
+    setups: list[Setup] = []
+    with faults.absorb():
+        found = check_instance(instance)
+    check_choice(faults, "strategy", strategy, STRATEGIES)
+    if not endless:
+        check_choice(faults, "stopping", stopping, RULES)
+    check_integers(faults, integers)
+    levels = np.array([0.5])
+    with faults.absorb():
+        levels = _levels(deltas)
+    if strategy in STRATEGIES and (endless or stopping in RULES):
+        with faults.absorb():  # options are checked even where other things are at fault
+            parts = np.split(levels, len(levels)) if "delta" in STRATEGIES[strategy].needs else [levels]
+            for part in parts:
+                setups.append(_assemble(found or check_instance(STAND_IN), strategy, stopping, part, options))
+    faults.raise_if_any("call")
+    return setups
+
+
+def _levels(deltas: Any) -> NDArray[np.float64]:
+    faults = Faults()
+    check_delta(faults, deltas)
+    faults.raise_if_any("call")
+    return np.sort(np.atleast_1d(np.asarray(deltas, dtype=np.float64)))[::-1]
+
+
+def _assemble(
+    instance: Instance, strategy: str, stopping: str | None, deltas: NDArray[np.float64], options: Any
+) -> Setup:
+    parts = assemble(instance, strategy, stopping, deltas, options)
+    truth = instance.problem.sign * instance.means
+    return Setup(instance, strategy, parts.model, truth, len(deltas), parts.make_state, parts.make_rule)

@@ -1,0 +1,42 @@
+"""What several strategies share."""
+
+from typing import Any
+
+import numpy as np
+
+from mfbai.errors import Fault, InvalidInput
+from mfbai.kernels.jit import kernel
+from mfbai.model.families import BernoulliLaw, GaussianLaw
+from mfbai.model.problem import Model
+
+
+def top_fidelity(model: Model) -> Model:
+    """The same problem with its last fidelity only."""
+
+    def last(array):
+        return np.ascontiguousarray(array[:, -1:])
+
+    parts: list[Any] = [last(part) if isinstance(part, np.ndarray) else part for part in model.law]
+    law = type(model.law)(*parts)
+    return model._replace(
+        cost=last(model.cost), bias_low=last(model.bias_low), bias_high=last(model.bias_high), law=law
+    )
+
+
+def tail_variance(model: Model, strategy: str) -> np.ndarray:
+    """(K, M) v such that the noise has tails no heavier than a normal's of variance v: what confidence radii need."""
+    if isinstance(model.law, GaussianLaw):
+        return np.ascontiguousarray(1.0 / model.law.precision)
+    if isinstance(model.law, BernoulliLaw):
+        return np.full(model.cost.shape, 0.25)
+    family = type(model.law).__name__.removesuffix("Law").lower()
+    told = f"{strategy} needs noise with the tails of a normal, and this family is {family}"
+    raise InvalidInput([Fault("strategy", f"{told}: take mf-grad, or a gaussian, subgaussian or bernoulli family")])
+
+
+@kernel
+def every_cell_seen(stats):
+    for c in range(stats.count.size):
+        if stats.count.flat[c] == 0.0:
+            return False
+    return True

@@ -1,0 +1,47 @@
+"""The one shape of a strategy, and the two functions everything else calls.
+
+A strategy is a State (a NamedTuple of arrays) with `init`, `ask` and `tell`. `ask` only reads and `tell` is the only
+mutator, so any state is a fold of `tell` over the evaluations told, live or simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mfbai.kernels.jit import generic
+from mfbai.model.problem import Instance, Problem
+
+
+@generic(2)
+def ask(model, stats, state, pending):
+    """The cell (arm, fidelity) to evaluate next, if `pending` (K, M) evaluations are under way. Reads only."""
+
+
+@generic(2)
+def tell(model, stats, state, arm, fidelity, x):
+    """Learn that a cell returned x, which `stats` holds already. The only mutator of `state`."""
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """How to make a strategy's first state, and what people can set about it."""
+
+    name: str
+    summary: str
+    init: Callable[..., Any]  # init(model, **needs, **options) -> State
+    options: Mapping[str, Any] = field(default_factory=dict)  # name -> default, passed to init
+    top_only: bool = False  # whether it evaluates at the top fidelity alone
+    own_rule: bool = False  # whether `tell` also decides when to stop, and puts the arm into `state.answer` (1,)
+    # What else init takes: "delta", if sampling depends on it; "instance", the truth, or in a live study the problem.
+    needs: tuple[str, ...] = ()
+
+    def make(
+        self, what: Problem | Instance, delta: float, options: Mapping[str, Any] | None = None, tolerance: float = 0.0
+    ) -> Any:
+        """The first state of a run; options that are not given have their defaults."""
+        problem = what.problem if isinstance(what, Instance) else what
+        about = {"delta": delta, "instance": what}
+        settings = {name: (options or {}).get(name, default) for name, default in self.options.items()}
+        return self.init(problem.model(tolerance), **{name: about[name] for name in self.needs}, **settings)

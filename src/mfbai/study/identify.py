@@ -1,0 +1,109 @@
+"""The whole of a study in one call: a function is evaluated until there is a verdict."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mfbai.checks import check_integers
+from mfbai.errors import EvaluationFailed, Fault, Faults, InvalidInput, UnknownName
+from mfbai.model.problem import Instance, Problem
+from mfbai.study.status import line, proven
+from mfbai.study.storage import DEFAULT, IN_MEMORY, NameTaken
+from mfbai.study.study import Study, create_study, load_study
+from mfbai.study.verdict import Verdict
+from mfbai.study.workers import GIVE_UP, Crew
+
+
+def identify(
+    evaluate: Callable[[str, str, int], float],
+    problem: Problem | Instance | str | Path,
+    delta: float,
+    *,
+    workers: int = 1,
+    name: str | None = None,
+    storage: str | None = None,
+    strategy: str = "frugal",
+    stopping: str = "e-process",
+    tolerance: float = 0.0,
+    max_cost: float | None = None,
+    direction: str | None = None,
+    options: Mapping[str, float] | None = None,
+) -> Verdict:
+    """Find the best arm: call `evaluate(arm, fidelity, seed)` until there is a verdict, in so many threads at once.
+
+    With a `name` the study is kept in a `storage` (mfbai.db, if none is given), and outlives this process: call again,
+    and it goes on where it was. An exception of `evaluate` ends the call, and its trial is evaluated again the next
+    time; but `EvaluationFailed` counts the trial as failed, and the study goes on, until three of a cell fail in a row.
+    The rest is as in `create_study`.
+
+    >>> import random
+    >>> from mfbai import Gaussian, Problem, identify
+    >>> problem = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
+    >>> def evaluate(arm, fidelity, seed):
+    ...     return random.Random(seed).gauss(0.8 if arm == "wide" else 0.5, 0.1)
+    >>> identify(evaluate, problem, delta=0.05).arm
+    'wide'
+    """
+    faults = Faults()
+    given: Any = evaluate
+    if not callable(given):
+        faults.add("evaluate", f"is {given!r:.60}: give a function of an arm, a fidelity and a seed")
+    check_integers(faults, {"workers": workers if workers is not None else 0})
+    faults.raise_if_any("call")
+    asked: dict[str, Any] = {"strategy": strategy, "stopping": stopping, "tolerance": tolerance, "max_cost": max_cost}
+    asked |= {"direction": direction, "options": options}
+    if storage is None:
+        storage = IN_MEMORY if name is None else DEFAULT
+    study = _resume(problem, delta, name, storage, asked)
+    study.warm_up()
+    crew = Crew(study, lambda trial: evaluate(trial.arm, trial.fidelity, trial.seed), workers)
+    with _progress(study) as show:
+        crew.work(show)
+    verdict = study.result
+    if verdict is None:
+        trial, reason = crew.failures[-1]
+        raise EvaluationFailed(f"{GIVE_UP} trials of {trial.arm!r} at {trial.fidelity!r} failed in a row: {reason}")
+    return verdict
+
+
+def _resume(problem: Any, delta: Any, name: str | None, storage: str, asked: dict[str, Any]) -> Study:
+    """The study of that name, if there is one and it is the same; else a new one."""
+    if name is None:
+        return create_study(problem, delta, storage=storage, **asked)
+    try:
+        found = load_study(name, storage=storage)
+    except UnknownName:
+        try:
+            return create_study(problem, delta, name=name, storage=storage, **asked)
+        except NameTaken:  # by another process, this very moment
+            found = load_study(name, storage=storage)
+    wanted = create_study(problem, delta, name=name, storage=IN_MEMORY, **asked)
+    differing = wanted.settings.differences(found.settings)
+    if differing:
+        told = f"exists with another {', '.join(differing)}: choose another name, or give the same"
+        raise InvalidInput([Fault(f"study {name!r}", told)])
+    return found
+
+
+@contextmanager
+def _progress(study: Study) -> Iterator[Callable[[], None]]:
+    """How far the proof is, on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (TextColumn("proof"), BarColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1.0)
+
+        def show() -> None:
+            status = study.status()
+            bar.update(task, completed=proven(status), description=line(status))
+
+        yield show

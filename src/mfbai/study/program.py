@@ -1,0 +1,165 @@
+"""Evaluations by running a program, which prints the value as the last line of its output."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import threading
+from dataclasses import dataclass, field
+from tempfile import TemporaryFile
+from typing import IO
+
+from mfbai.errors import EvaluationFailed, Fault, InvalidInput, suggestion
+from mfbai.study.status import Trial
+from mfbai.study.study import Study
+from mfbai.study.workers import Cancelled
+from mfbai.text import read_number
+
+PLACES = ("arm", "arm_index", "fidelity", "fidelity_index", "cost", "seed", "id")
+PLACE = re.compile(r"\{\{|\}\}|\{(\w+)\}")
+QUOTED = re.compile(r"\\.|'([^']*)'|\"((?:\\.|[^\"\\])*)\"", re.DOTALL)
+LAST = 100_000  # bytes read from the end of what a program printed
+TAIL = 500  # characters shown of what a program that failed had to say
+
+
+@dataclass
+class Command:
+    """A program, called for each trial with {arm}, {fidelity}, {seed} and so on put in place; {{ and }} are braces.
+
+    Without `shell` the text is split into words first, so that nothing in a name can be taken for a command.
+    """
+
+    text: str
+    study: Study
+    shell: bool = False
+    timeout: float = 3600.0  # seconds for one attempt
+    retries: int = 2
+    pause: float = 1.0  # seconds before the second attempt; twice as long before each further one
+    stop: threading.Event = field(default_factory=threading.Event)
+    _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in PLACE.findall(self.text) if name and name not in PLACES]
+        if unknown:
+            told = f"{suggestion(unknown[0], PLACES)}; write {{{{ and }}}} for braces"
+            raise InvalidInput([Fault("--command", f"has {{{unknown[0]}}}: {told}")])
+        try:
+            words = shlex.split(self.text)
+        except ValueError as error:
+            raise InvalidInput([Fault("--command", f"cannot be split into words: {error}")]) from None
+        if not words:
+            raise InvalidInput([Fault("--command", "is empty: give a program, such as 'python evaluate.py {arm}'")])
+        quoted = [name for parts in QUOTED.findall(self.text) for name in PLACE.findall("".join(parts)) if name]
+        if self.shell and quoted:
+            told = "leave the quotes out, since what is filled in is quoted already, and would not be within others"
+            raise InvalidInput([Fault("--command", f"has {{{quoted[0]}}} within quotes: {told}")])
+
+    def __call__(self, trial: Trial) -> float:
+        """The value that the program finds; EvaluationFailed if it does not at any attempt."""
+        reason = ""
+        for attempt in range(self.retries + 1):
+            if attempt and self.stop.wait(self.pause * 2 ** (attempt - 1)):
+                raise Cancelled
+            try:
+                return self._attempt(trial)
+            except EvaluationFailed as failure:
+                reason = str(failure)
+        raise EvaluationFailed(f"{reason} ({self.retries + 1} attempts)" if self.retries else reason)
+
+    def cancel(self) -> None:
+        """End all programs, and whatever they have started."""
+        self.stop.set()
+        for process in list(self._running):
+            _kill(process)
+
+    def _attempt(self, trial: Trial) -> float:
+        # Files, since a pipe ends only when all that the program has left behind has ended too.
+        with TemporaryFile() as out, TemporaryFile() as err:
+            try:
+                process = subprocess.Popen(
+                    self._arguments(trial),
+                    shell=self.shell,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,  # so that it can be ended with all that it has started
+                )
+            except (OSError, ValueError) as error:
+                raise EvaluationFailed(f"the program cannot be started: {error}") from None
+            self._wait(process)
+            if process.returncode != 0:
+                said = _end(_tail(err) or _tail(out))
+                raise EvaluationFailed(f"the program ended with exit code {process.returncode}: {said}")
+            return self._value(_tail(out))
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+        too_long = threading.Event()
+
+        def give_up() -> None:
+            too_long.set()
+            _kill(process)
+
+        timer = threading.Timer(self.timeout, give_up)
+        timer.daemon = True
+        timer.start()
+        self._running.add(process)
+        try:
+            if self.stop.is_set():  # perhaps since before it was known to run
+                _kill(process)
+            process.wait()
+        finally:
+            timer.cancel()
+            self._running.discard(process)
+        if self.stop.is_set():
+            raise Cancelled
+        if too_long.is_set():
+            raise EvaluationFailed(f"the program took more than {self.timeout:g} s, and was ended")
+
+    def _arguments(self, trial: Trial) -> str | list[str]:
+        def put(text: str, quote: bool) -> str:
+            def fill(place: re.Match[str]) -> str:
+                if place[1] is None:
+                    return place[0][0]
+                value = str(getattr(trial, place[1]))
+                return shlex.quote(value) if quote else value
+
+            return PLACE.sub(fill, text)
+
+        return put(self.text, quote=True) if self.shell else [put(word, quote=False) for word in shlex.split(self.text)]
+
+    def _value(self, out: str) -> float:
+        lines = out.split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        try:
+            return self.study.check_value(read_number(last))
+        except InvalidInput as error:
+            raise EvaluationFailed(f"the last line of the program's output is {last[:60]!r}: the {error}") from None
+        except ValueError:
+            told = f"is {last[:60]!r}: it must be a number" if last else "is missing: it printed nothing"
+            raise EvaluationFailed(f"the last line of the program's output {told}") from None
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.returncode is not None:  # its number may be another's by now
+        return
+    try:
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    except ProcessLookupError:
+        pass
+
+
+def _tail(file: IO[bytes]) -> str:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - LAST, 0))
+    return file.read(LAST).decode(errors="replace")
+
+
+def _end(text: str) -> str:
+    text = text.strip()
+    return text if len(text) <= TAIL else f"...{text[-TAIL:]}"

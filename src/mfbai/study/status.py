@@ -1,0 +1,181 @@
+"""What a study hands out and tells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from mfbai.analysis.guarantee import BiasAlarm
+from mfbai.model.problem import Array, Problem
+from mfbai.study.fold import Fold
+from mfbai.study.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An evaluation to make: of `arm` at `fidelity`, with random numbers from `seed`."""
+
+    id: str
+    arm: str
+    arm_index: int
+    fidelity: str
+    fidelity_index: int
+    cost: float
+    seed: int
+    lease_until: datetime  # after which it is given to another worker; a result that comes later still counts
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "lease_until": self.lease_until.isoformat(timespec="seconds")}
+
+
+@dataclass(frozen=True, eq=False)
+class Status:
+    """A study at one moment."""
+
+    name: str
+    state: str  # "running", "decided" or "undecided"
+    problem: Problem
+    strategy: str
+    stopping: str
+    delta: float
+    tolerance: float  # an answer this close to the best is right
+    max_cost: float | None
+    leader: str | None  # None while no arm has data
+    leader_index: int | None
+    risk: float  # of answering the leader now, proven by the e-process; 1 if nothing is proven
+    evidence: Array  # (K,) ln E: proof that each is not better than the leader (by the tolerance); inf for itself
+    needed: float  # what each of these must reach: ln((K - 1) / delta)
+    cost: float  # of the results told
+    told: int
+    waiting: int  # told, but not counted yet: an earlier trial of the same cell is still under way
+    pending: int  # handed out, and not back
+    failed: int
+    imported: int
+    late: int  # told after the verdict: kept, not counted
+    spent: Array  # (K, M) what the results of each cell cost
+    counts: Array  # (K, M) results that count
+    means: Array  # (K, M) of these; NaN where there are none
+    intervals: Array  # (K, 2) of the top means: all true at all times with a probability of 1 - delta
+    alarms: tuple[BiasAlarm, ...]  # data that contradict the bias bounds
+    result: Verdict | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON, which knows no infinities: they are None."""
+        tables = {name: _plain(getattr(self, name)) for name in ("evidence", "spent", "means", "intervals")}
+        return {
+            **{name: value for name, value in vars(self).items() if name != "problem"},
+            **tables,
+            "counts": self.counts.astype(int).tolist(),
+            "arms": list(self.problem.arms),
+            "fidelities": list(self.problem.fidelities),
+            "direction": self.problem.direction,
+            "alarms": [describe(alarm, self.problem) for alarm in self.alarms],
+            "result": None if self.result is None else result_to_dict(self.result, self.problem),
+        }
+
+    def __repr__(self) -> str:
+        told = f"{self.leader!r} leads, risk {self.risk:.2g}" if self.leader else "no data"
+        return f"<Status of {self.name!r}: {self.state}, {told}, cost {self.cost:g}, {self.told} told>"
+
+
+def status_from_dict(body: Mapping[str, Any], problem: Problem) -> Status:
+    """The reverse of `Status.to_dict`, for a status that was sent."""
+    result = body["result"]
+    ends = np.array([-np.inf, np.inf])
+    entries: dict[str, Any] = {entry.name: body.get(entry.name) for entry in fields(Status)}
+    entries |= {
+        "problem": problem,
+        "evidence": _table(body["evidence"], np.inf),
+        "spent": _table(body["spent"], np.nan),
+        "counts": np.array(body["counts"], dtype=np.float64),
+        "means": _table(body["means"], np.nan),
+        "intervals": _table(body["intervals"], ends),
+        "alarms": _alarms(body["alarms"], problem),
+        "result": None if result is None else Verdict(**{**result, "alarms": _alarms(result["alarms"], problem)}),
+    }
+    return Status(**entries)
+
+
+def _table(rows: Any, missing: Any) -> Array:
+    table = np.array(rows, dtype=np.float64)  # None is NaN
+    found: Array = np.where(np.isnan(table), missing, table)
+    return found
+
+
+def _alarms(rows: Any, problem: Problem) -> tuple[BiasAlarm, ...]:
+    return tuple(
+        BiasAlarm(
+            problem.arms.index(row["arm"]), problem.fidelities.index(row["fidelity"]), row["level"], row["certain"]
+        )
+        for row in rows
+    )
+
+
+def describe_study(fold: Fold) -> Status:
+    """The status of a study whose journal amounts to `fold`."""
+    settings, verdict, problem = fold.settings, fold.verdict, fold.settings.problem
+    found = fold.risk(None if verdict is None else verdict.arm_index)
+    seen = bool(fold.stats.count.any())
+    leader = found.leader if seen else None
+    counts = fold.stats.count.copy()
+    return Status(
+        name=settings.name,
+        state="running" if verdict is None else verdict.state,
+        problem=problem,
+        strategy=settings.strategy,
+        stopping=settings.rule,
+        delta=settings.delta,
+        tolerance=settings.tolerance,
+        max_cost=settings.max_cost,
+        leader=None if leader is None else problem.arms[leader],
+        leader_index=leader,
+        risk=found.level if verdict is None else verdict.risk,
+        evidence=found.log_evidence if seen else np.zeros(problem.n_arms),
+        needed=math.log((problem.n_arms - 1) / settings.delta),
+        cost=fold.cost,
+        told=fold.told,
+        waiting=sum(value is not None for value in fold.waiting.values()),
+        pending=len(fold.open),
+        failed=fold.failed,
+        imported=fold.imported,
+        late=fold.late,
+        spent=fold.told_counts * problem.costs,
+        counts=counts,
+        means=np.where(counts > 0, problem.sign * fold.stats.mean, np.nan),
+        intervals=fold.intervals(),
+        alarms=tuple(fold.alarms()),
+        result=verdict,
+    )
+
+
+def describe(alarm: BiasAlarm, problem: Problem) -> dict[str, Any]:
+    """A bias alarm with names."""
+    names = {"arm": problem.arms[alarm.arm], "fidelity": problem.fidelities[alarm.fidelity]}
+    return {**names, "level": alarm.level, "certain": alarm.certain}
+
+
+def result_to_dict(verdict: Verdict, problem: Problem) -> dict[str, Any]:
+    return {**asdict(verdict), "alarms": [describe(alarm, problem) for alarm in verdict.alarms]}
+
+
+def _plain(table: Array) -> Any:
+    values = table.astype(object)
+    values[~np.isfinite(table)] = None
+    return values.tolist()
+
+
+def proven(status: Status) -> float:
+    """The part of the proof that there is, from 0 to 1."""
+    if status.state == "decided":
+        return 1.0
+    return float(min(max(status.evidence.min() / status.needed, 0.0), 1.0)) if status.needed > 0 else 0.0
+
+
+def line(status: Status) -> str:
+    leads = "no data yet" if status.leader is None else f"{status.leader!r} leads"
+    return f"{leads}, {status.told} evaluations, cost {status.cost:g}"

@@ -1,0 +1,5 @@
+"""The contracts of the package's extension points, as checks that anyone can run on their own."""
+
+from mfbai.testing.strategies import check_strategy
+
+__all__ = ["check_strategy"]

@@ -1,0 +1,435 @@
+import contextlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mfbai.errors import InvalidInput, UnknownName
+from mfbai.model.families import Bernoulli, Exponential, Gaussian, Poisson, SubGaussian
+from mfbai.model.instances import names
+from mfbai.model.problem import Instance, Problem
+from mfbai.model.spec import dumps, from_dict, load, loads
+
+SPEC = """
+[problem]
+arms = ["baseline", "wide", "deep"]
+direction = "maximise"
+
+[[fidelity]]
+name = "coarse"
+cost = 0.05
+bias = 0.1
+
+[[fidelity]]
+name = "fine"
+cost = 5.0
+
+[family]
+name = "gaussian"
+variance = 0.01
+
+[truth]
+means = [[0.82, 0.85], [0.80, 0.84], [0.91, 0.98]]
+"""
+PROBLEM_SPEC = SPEC[: SPEC.index("[truth]")]
+
+
+def edited(*edits):
+    """The spec with each (old, new) replaced."""
+    text = SPEC
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def faults_of(text):
+    with pytest.raises(InvalidInput) as caught:
+        loads(text)
+    return [str(fault) for fault in caught.value.faults]
+
+
+# --- reading
+
+
+def test_a_spec_with_truth_is_an_instance():
+    instance = loads(SPEC)
+    assert isinstance(instance, Instance)
+    assert instance.arms == ("baseline", "wide", "deep")
+    assert instance.fidelities == ("coarse", "fine")
+    assert instance.best == 2
+    np.testing.assert_array_equal(instance.problem.costs, [[0.05, 5]] * 3)
+    np.testing.assert_array_equal(instance.problem.bias_high, [[0.1, 0]] * 3)
+
+
+def test_a_spec_without_truth_is_a_problem():
+    assert loads(PROBLEM_SPEC) == loads(SPEC).problem
+
+
+def test_arms_may_be_a_number_and_fidelities_nameless():
+    text = edited(('arms = ["baseline", "wide", "deep"]', "arms = 3"), ('name = "coarse"', ""), ('name = "fine"', ""))
+    assert loads(text).arms == ("arm 1", "arm 2", "arm 3")
+    assert loads(text).fidelities == ("fidelity 1", "fidelity 2")
+
+
+def test_direction_may_be_left_out_or_minimise():
+    assert loads(edited(('direction = "maximise"', ""))).problem.direction == "maximise"
+    assert loads(edited(("maximise", "minimise"))).best == 1
+
+
+def test_costs_may_be_one_per_arm():
+    costs = loads(edited(("cost = 0.05", "cost = [0.05, 0.06, 0.09]"))).problem.costs
+    np.testing.assert_array_equal(costs, [[0.05, 5], [0.06, 5], [0.09, 5]])
+
+
+@pytest.mark.parametrize(
+    ("bias", "low", "high"),
+    [
+        ("0.2", [-0.2, -0.2, -0.2], [0.2, 0.2, 0.2]),
+        ("[-0.1, 0.3]", [-0.1, -0.1, -0.1], [0.3, 0.3, 0.3]),
+        ("[0.1, 0.3]", [0.1, 0.1, 0.1], [0.3, 0.3, 0.3]),
+        ("[0.1, 0.2, 0.3]", [-0.1, -0.2, -0.3], [0.1, 0.2, 0.3]),
+        ("[[0, 0.1], [-0.1, 0], [-0.2, 0.3]]", [0, -0.1, -0.2], [0.1, 0, 0.3]),
+        ("[0.1, [-0.1, 0], 0.3]", [-0.1, -0.1, -0.3], [0.1, 0, 0.3]),
+    ],
+    ids=["radius", "bounds", "one-sided bounds", "radii", "bounds per arm", "mixed"],
+)
+def test_bias_is_a_radius_or_bounds_for_all_arms_or_each(bias, low, high):
+    problem = loads(PROBLEM_SPEC.replace("bias = 0.1", f"bias = {bias}"))
+    np.testing.assert_array_equal(problem.bias_low[:, 0], low)
+    np.testing.assert_array_equal(problem.bias_high[:, 0], high)
+    np.testing.assert_array_equal(problem.bias_high[:, 1], [0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("bias", "low", "high"),
+    [
+        ("[-0.1, 0.3]", [-0.1, -0.1], [0.3, 0.3]),
+        ("[0, 0]", [0, 0], [0, 0]),
+        ("[[0.1, 0.3], [0.1, 0.3]]", [0.1, 0.1], [0.3, 0.3]),
+    ],
+)
+def test_with_two_arms_a_bias_that_reads_in_one_way_is_read(bias, low, high):
+    text = PROBLEM_SPEC.replace('["baseline", "wide", "deep"]', "2").replace("bias = 0.1", f"bias = {bias}")
+    np.testing.assert_array_equal(loads(text).bias_low[:, 0], low)
+    np.testing.assert_array_equal(loads(text).bias_high[:, 0], high)
+
+
+@pytest.mark.parametrize("bias", ["[0.1, 0.2]", "[0, 0.2]", "[0.1, 0.1]"])
+def test_with_two_arms_a_bias_that_reads_in_two_ways_is_refused(bias):
+    text = PROBLEM_SPEC.replace('["baseline", "wide", "deep"]', "2").replace("bias = 0.1", f"bias = {bias}")
+    (fault,) = faults_of(text)
+    assert fault.startswith(f'[[fidelity]] "coarse" has bias {bias}: with two arms this could be bounds or a radius')
+
+
+def test_the_top_bias_may_be_written_as_zero():
+    assert loads(edited(("cost = 5.0", "cost = 5.0\nbias = 0"))) == loads(SPEC)
+
+
+@pytest.mark.parametrize(
+    ("table", "family"),
+    [
+        ('name = "gaussian"\nvariance = [0.1, 0.2]', Gaussian([0.1, 0.2])),
+        ('name = "gaussian"\nvariance = [[1, 2], [3, 4], [5, 6]]', Gaussian([[1, 2], [3, 4], [5, 6]])),
+        ('name = "subgaussian"\nvariance = 0.3', SubGaussian(variance=0.3)),
+        ('name = "subgaussian"\nbounds = [0, 1]', SubGaussian(bounds=(0, 1))),
+        ('name = "bernoulli"', Bernoulli()),
+        ('name = "poisson"', Poisson()),
+        ('name = "exponential"', Exponential()),
+    ],
+)
+def test_every_family_can_be_written(table, family):
+    instance = loads(edited(('name = "gaussian"\nvariance = 0.01', table)))
+    assert instance.problem == Problem(
+        ["baseline", "wide", "deep"], [0.05, 5], [0.1, 0], family, fidelities=["coarse", "fine"]
+    )
+
+
+# --- files and names
+
+
+def test_load_reads_a_file_and_labels_it(tmp_path):
+    path = tmp_path / "choice.toml"
+    path.write_text(SPEC, encoding="utf-8")
+    assert load(path) == load(str(path)) == loads(SPEC)
+    assert load(path).name == "choice"
+
+
+def test_load_reads_a_file_that_starts_with_a_byte_order_mark(tmp_path):
+    path = tmp_path / "choice.toml"
+    path.write_text(SPEC, encoding="utf-8-sig")
+    assert load(path) == loads(SPEC)
+
+
+def test_load_finds_catalogue_names():
+    assert load("paper-5x2").shape == (5, 2)
+
+
+def test_load_can_replace_the_variance():
+    assert load("paper-5x2", variance=0.1) == load("paper-5x2").with_variance(0.1)
+
+
+def test_load_replaces_the_variance_of_a_problem_too(tmp_path):
+    path = tmp_path / "choice.toml"
+    path.write_text(PROBLEM_SPEC, encoding="utf-8")
+    assert load(path, variance=2.0) == loads(PROBLEM_SPEC).with_variance(2.0)
+
+
+def test_load_suggests_the_nearest_catalogue_name():
+    with pytest.raises(UnknownName, match=r"unknown instance 'paper-4x4': did you mean 'paper-4x5'\? known: lucb-trap"):
+        load("paper-4x4")
+
+
+def test_load_suggests_the_nearest_file(tmp_path):
+    (tmp_path / "choice.toml").write_text(SPEC, encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"chioce\.toml does not exist: did you mean 'choice\.toml'\?"):
+        load(tmp_path / "chioce.toml")
+
+
+def test_load_refuses_a_missing_file(tmp_path):
+    with pytest.raises(InvalidInput, match=r"none\.toml does not exist: check the path"):
+        load(tmp_path / "none.toml")
+
+
+def test_load_refuses_a_folder(tmp_path):
+    with pytest.raises(InvalidInput, match="cannot be read as text"):
+        load(tmp_path)
+
+
+def test_load_refuses_what_is_not_text(tmp_path):
+    path = tmp_path / "binary.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidInput, match="cannot be read as text"):
+        load(path)
+
+
+def test_text_that_is_not_toml_is_refused_with_the_line():
+    assert faults_of("[problem]\narms = ") == ["the text is not TOML: Invalid value (at end of document)"]
+
+
+# --- specs refused
+
+
+@pytest.mark.parametrize(
+    ("edit", "fault"),
+    [
+        (("[truth]", "[wish]"), "the spec has an unknown entry 'wish': known: problem, fidelity, family, truth, guess"),
+        (("[family]", "[familly]"), "the spec has an unknown entry 'familly': did you mean 'family'? known: problem"),
+        (("[problem]", "[other]"), "the spec has no 'problem': add it"),
+        (("arms =", "arm ="), "[problem] has an unknown entry 'arm': did you mean 'arms'? known: arms, direction"),
+        (("arms =", "arm ="), "[problem] has no 'arms': add it"),
+        (("cost = 0.05", ""), "[[fidelity]] \"coarse\" has no 'cost': add it"),
+        (("bias = 0.1", ""), "[[fidelity]] \"coarse\" has no 'bias': add it"),
+        (('name = "fine"', "price = 1"), "[[fidelity]] number 2 has an unknown entry 'price': known: cost, name, bias"),
+        (("bias", "bais"), "[[fidelity]] \"coarse\" has an unknown entry 'bais': did you mean 'bias'?"),
+        (("variance = 0.01", ""), "[family] has no 'variance': add it"),
+        (("variance", "bounds"), "[family] has an unknown entry 'bounds': known: name, variance"),
+        (("means", "mean"), "[truth] has no 'means': add it"),
+        (('"gaussian"', '"gausian"'), "[family] name is 'gausian': did you mean 'gaussian'? known: gaussian, subg"),
+        (('"gaussian"', "3"), "[family] name is 3: known: gaussian"),
+        (('[family]\nname = "gaussian"', "[family]"), "[family] has no 'name': add it"),
+        (
+            ("cost = 0.05", "cost = -0.5"),
+            'costs[0] is -0.5: a cost must be positive; check the [[fidelity]] "coarse" entry',
+        ),
+        (("cost = 0.05", "cost = nan"), 'costs[0] is nan: give a finite number; check the [[fidelity]] "coarse" entry'),
+        (
+            ("cost = 0.05", "cost = [1, 1, -1]"),
+            "costs[2, 0] is -1.0: a cost must be positive; check the [[fidelity]] \"coarse\" entry, arm 'deep'",
+        ),
+        (
+            ("cost = 0.05", 'cost = "cheap"'),
+            "[[fidelity]] \"coarse\" has cost 'cheap': give a number, or a list of 3, one per arm",
+        ),
+        (("cost = 0.05", "cost = [1, 2]"), '[[fidelity]] "coarse" has cost [1, 2]: give a number, or a list of 3'),
+        (("bias = 0.1", "bias = -0.1"), '[[fidelity]] "coarse" has bias -0.1: a radius cannot be negative; for bounds'),
+        (
+            ("bias = 0.1", "bias = true"),
+            '[[fidelity]] "coarse" has bias True: give a radius, [low, high], or a list of 3',
+        ),
+        (("bias = 0.1", "bias = [1, 2, 3, 4]"), '[[fidelity]] "coarse" has bias [1, 2, 3, 4]: give a radius, [low,'),
+        (("bias = 0.1", "bias = inf"), 'biases[0] is inf: give a finite number; check the [[fidelity]] "coarse" entry'),
+        (
+            ("bias = 0.1", "bias = [0.3, -0.3]"),
+            "bias_low[0, 0] is 0.3: it is above its bias_high, -0.3; check the [[fid",
+        ),
+        (
+            ("cost = 5.0", "cost = 5.0\nbias = 0.1"),
+            'biases[1] is 0.1: the last fidelity is the true one: its bias must be 0; check the [[fidelity]] "fine"',
+        ),
+        (("variance = 0.01", "variance = 0"), "variance is 0.0: a variance must be positive; check the [family] table"),
+        (
+            ('"maximise"', '"maximize"'),
+            "direction is 'maximize': did you mean 'maximise'? known: maximise, minimise; che",
+        ),
+        (
+            ('["baseline", "wide", "deep"]', '"three"'),
+            "arms is 'three': give how many there are, or a list of their na",
+        ),
+        (('"wide"', '"deep"'), "arms[2] is 'deep', as is arms[1]: names must be unique; check the [problem] table"),
+        (
+            ('"fine"', '"coarse"'),
+            "fidelities[1] is 'coarse', as is fidelities[0]: names must be unique; check the [[fi",
+        ),
+        (
+            ("[0.91, 0.98]]", "[0.91, 0.98, 1]]"),
+            "means has rows of different lengths: give every row the same number of",
+        ),
+        (
+            ("0.91, 0.98", "0.81, 0.98"),
+            "means[2, 0] is 0.81: it is -0.17 from the arm's top mean, outside the bias boun",
+        ),
+        (
+            (", [0.91, 0.98]", ""),
+            "means has shape (2, 2): give 3 rows of 2: arms x fidelities; check the [truth] table",
+        ),
+    ],
+    ids=str,
+)
+def test_spec_refuses(edit, fault):
+    assert any(told.startswith(fault) for told in faults_of(edited(edit)))
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("problem = 3", "problem is 3: write it as a table, [problem]"),
+        ("family = 3", "family is 3: write it as a table, [family]"),
+        ("[fidelity]\ncost = 1", "fidelity is not a list of tables: write each as [[fidelity]]"),
+        ("fidelity = []", "fidelity is empty: add at least one [[fidelity]], the true one"),
+        ("truth = 3", "truth is 3: write it as a table, [truth]"),
+    ],
+)
+def test_what_should_be_a_table_is_told_how_to_be_written(text, fault):
+    assert fault in faults_of(text)
+
+
+def test_an_empty_spec_is_told_what_it_needs():
+    assert faults_of("") == [f"the spec has no '{table}': add it" for table in ("problem", "fidelity", "family")]
+
+
+def test_a_typo_and_a_wrong_value_are_told_at_once():
+    text = edited(
+        ("arms =", "arm ="), ("cost = 0.05", "cost = -1"), ("0.91, 0.98", "0.81, 0.98"), ("variance", "varience")
+    )
+    assert [fault.split(" ")[0] for fault in faults_of(text)] == [
+        "[problem]",
+        "[problem]",
+        "[family]",
+        "[family]",
+        "costs[0]",
+        "means[2,",
+    ]
+
+
+def test_an_unreadable_bias_raises_no_other_alarm():
+    """The means cannot be held against bounds that could not be read."""
+    (fault,) = faults_of(edited(("bias = 0.1", 'bias = "small"')))
+    assert fault.startswith("[[fidelity]] \"coarse\" has bias 'small': give a radius")
+
+
+def test_several_faults_are_told_under_the_name_of_the_spec(tmp_path):
+    path = tmp_path / "choice.toml"
+    path.write_text(edited(("cost = 0.05", "cost = -1"), ("cost = 5.0", "cost = 0")), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"^2 faults in the spec 'choice':\n  costs\[0\]"):
+        load(path)
+
+
+# --- writing
+
+NAMES = st.text(min_size=1, max_size=8).filter(lambda name: name.isprintable() and name.strip())
+POSITIVE = st.floats(1e-6, 1e6)
+WIDTHS = st.floats(0, 1e3)
+
+
+def tables(K, M, cells):
+    """(K, M), or one row for all arms."""
+    row = st.lists(cells, min_size=M, max_size=M)
+    return row | st.lists(row, min_size=K, max_size=K)
+
+
+@st.composite
+def problems(draw):
+    K, M = draw(st.integers(2, 4)), draw(st.integers(1, 3))
+    variance = draw(POSITIVE | tables(K, M, POSITIVE))
+    family = draw(st.sampled_from([Gaussian(variance), SubGaussian(variance=variance), Poisson(), Exponential()]))
+    low, width = (np.array(draw(tables(K, M, cells))) for cells in (st.floats(-1e3, 1e3), WIDTHS))
+    high = low + width
+    low[..., -1] = high[..., -1] = 0.0
+    return Problem(
+        draw(st.lists(NAMES, min_size=K, max_size=K, unique=True)),
+        draw(tables(K, M, POSITIVE)),
+        draw(st.sampled_from([(low, high), abs(low)])),
+        family,
+        fidelities=draw(st.lists(NAMES, min_size=M, max_size=M, unique=True)),
+        direction=draw(st.sampled_from(["maximise", "minimise"])),
+    )
+
+
+@given(problem=problems())
+def test_problems_round_trip_through_text(problem):
+    assert loads(dumps(problem)) == problem
+
+
+@given(problem=problems())
+def test_problems_round_trip_through_a_dict(problem):
+    assert from_dict(problem.to_dict()) == problem
+
+
+@given(problem=problems(), data=st.data())
+def test_instances_round_trip_through_text(problem, data):
+    share = data.draw(st.floats(0, 1))
+    top = np.arange(1.0, problem.n_arms + 1)[:, None] + 3e3  # above every bias: possible for all families
+    means = top + problem.bias_low + share * (problem.bias_high - problem.bias_low)
+    instance = Instance(
+        means,
+        problem.costs,
+        (problem.bias_low, problem.bias_high),
+        problem.family,
+        arms=problem.arms,
+        fidelities=problem.fidelities,
+        direction=problem.direction,
+    )
+    assert loads(dumps(instance)) == instance
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_catalogue_round_trips(name):
+    assert loads(dumps(load(name))) == load(name)
+
+
+def test_dumps_writes_the_short_forms():
+    assert dumps(loads(SPEC)) == SPEC.lstrip().replace("cost = 5.0", "cost = 5.0\nbias = 0.0").replace("0.80", "0.8")
+
+
+def test_bounded_rewards_round_trip():
+    problem = Problem(2, [1, 2], [0.1, 0], SubGaussian(bounds=(np.float64(0), 1)))
+    assert loads(dumps(problem)) == problem
+
+
+# --- anything at all
+
+SCALARS = st.none() | st.booleans() | st.integers(-3, 4) | st.floats() | st.sampled_from(["", "a", "gaussian"])
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=2)
+)
+
+
+@given(
+    change=st.dictionaries(
+        st.sampled_from(["problem", "fidelity", "family", "truth", "arms", "direction", "name", "cost", "bias"])
+        | st.sampled_from(["variance", "bounds", "means"]),
+        VALUES,
+        min_size=1,
+        max_size=3,
+    ),
+)
+def test_a_spec_with_anything_in_it_loads_or_is_refused(change):
+    """No input, however odd, fails in another way than InvalidInput."""
+    document = loads(SPEC).to_dict()
+    for table in (document["problem"], document["fidelity"][0], document["family"], document["truth"]):
+        table.update({key: value for key, value in change.items() if key in table or key == "bounds"})
+    document.update({key: value for key, value in change.items() if key in document})
+    with contextlib.suppress(InvalidInput):
+        from_dict(document)

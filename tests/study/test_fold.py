@@ -1,0 +1,515 @@
+"""The state of a study: the simulator's algorithm, results counted in the order they were asked, snapshots."""
+
+import sqlite3
+from collections import defaultdict
+from contextlib import nullcontext
+from itertools import count
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import mfbai.study.study as study_module
+from mfbai import Gaussian, NothingToAsk, Problem, StudyOver, create_study, load_study
+from mfbai.kernels.laws import sample
+from mfbai.kernels.stats import make_stats
+from mfbai.model.spec import check_instance
+from mfbai.run import loop
+from mfbai.run.assemble import assemble
+from mfbai.run.state import arrays_of
+from mfbai.simulation.experiment import Run, prepare
+from mfbai.strategies import STRATEGIES, ask
+from mfbai.study.fold import Fold
+from mfbai.study.study import Study
+
+LIVE = [name for name in STRATEGIES if name != "oracle"]  # which knows the truth
+OPTIONS = {"lucb-explore-a": {"mu1": 1.0, "mu2": 0.9}, "lucb-explore-b": {"mu1": 1.0, "mu2": 0.9}}
+SMALL = Problem(["a", "b", "c"], costs=[0.1, 0.3, 1.0], biases=[0.2, 0.1, 0.0], family=Gaussian(0.04))
+TRUTH = [[0.4, 0.45, 0.5], [0.6, 0.65, 0.6], [0.3, 0.2, 0.2]]
+
+
+def same_bits(these, those):
+    first, second = arrays_of(these), arrays_of(those)
+    assert len(first) == len(second)
+    return all(a.dtype == b.dtype and a.tobytes() == b.tobytes() for a, b in zip(first, second, strict=True))
+
+
+def records_of(fold):
+    fold.flush()
+    return (fold.stats, fold.state, fold.rule, fold.outcome, (fold.pending,))
+
+
+def book_of(fold):
+    return {**fold._book(), "queue": sorted(map(tuple, map(repr, fold._book()["queue"])))}
+
+
+def replayed(study):
+    """The state of a study by a replay of its whole journal."""
+    fold = Fold(study.settings)
+    for event in study.journal():
+        fold.apply(event.body, event.hash)
+    return fold
+
+
+def same_fold(one, other):
+    return same_bits(records_of(one), records_of(other)) and book_of(one) == book_of(other)
+
+
+# --- the same algorithm as in simulations
+
+
+def plain_loop(strategy, stopping, delta, steps, seed=3):
+    """A simulated run, one evaluation at a time: cells, values, and the outcome after each."""
+    instance = check_instance("paper-4x5")
+    parts = assemble(instance.problem, strategy, stopping, np.array([delta]), OPTIONS.get(strategy, {}))
+    state = parts.make_state()
+    records = (make_stats(instance.shape), state, parts.make_rule(state), loop.make_outcome(1))
+    truth = instance.problem.sign * instance.means
+    nothing, rng, told = np.zeros(instance.shape, dtype=np.int64), np.random.default_rng(seed), []
+    while len(told) < steps and not records[3].levels[0]:
+        arm, fidelity = ask(parts.model, records[0], state, nothing)
+        x = sample(parts.model.law, rng, arm, fidelity, truth[arm, fidelity])
+        loop.step(parts.model, *records, arm, fidelity, x)
+        told.append((int(arm), int(fidelity), float(x)))
+    return instance, records, told
+
+
+@pytest.mark.parametrize(
+    ("strategy", "stopping"),
+    [*((name, "stylised") for name in LIVE), ("frugal", "e-process"), ("mf-grad", "e-process")],
+)
+def test_a_study_asks_and_answers_as_the_simulator_does_step_for_step(strategy, stopping):
+    delta, steps = 0.4, 400
+    instance, (stats, state, rule, outcome), told = plain_loop(strategy, stopping, delta, steps)
+    study = create_study(
+        instance.problem,
+        delta,
+        storage="sqlite://",
+        strategy=strategy,
+        stopping=stopping,
+        options=OPTIONS.get(strategy),
+    )
+    for arm, fidelity, x in told:
+        assert study.result is None
+        trial = study.ask()
+        assert (trial.arm_index, trial.fidelity_index) == (arm, fidelity)
+        assert trial.arm == instance.problem.arms[arm]
+        assert trial.fidelity == instance.problem.fidelities[fidelity]
+        assert trial.cost == instance.problem.costs[arm, fidelity]
+        study.tell(trial, instance.problem.sign * x)
+    assert same_bits(records_of(study._fold)[:4], (stats, state, rule, outcome))
+    verdict = study.result
+    if outcome.levels[0]:
+        assert verdict.state == "decided"
+        assert verdict.arm_index == outcome.answer[0]
+        assert verdict.cost == outcome.cost[0] == study.status().cost
+        assert verdict.told == outcome.steps[0] == len(told)
+        with pytest.raises(StudyOver, match="is over"):
+            study.ask()
+    else:
+        assert verdict is None
+
+
+def test_whole_simulated_runs_and_studies_have_the_same_verdict():
+    """Against the compiled loop that `simulate` runs, to the end."""
+    (setup,) = prepare("paper-4x5", "frugal", "e-process", 0.1, {}, {})
+    run = Run(setup)
+    for number in range(3):
+        run.restart(7, number)
+        run.advance(100_000)
+        assert run.decided
+        rng = np.random.default_rng(np.random.SeedSequence(7, spawn_key=(number,)))
+        study = create_study(setup.instance.problem, 0.1, storage="sqlite://")
+        while study.result is None:
+            trial = study.ask()
+            cell = trial.arm_index, trial.fidelity_index
+            x = sample(setup.model.law, rng, *cell, setup.truth[cell])
+            study.tell(trial, x)
+        assert study.result.arm_index == run.outcome.answer[0]
+        assert study.result.cost == run.outcome.cost[0]
+        assert study.result.told == run.outcome.steps[0]
+        assert study.result.risk == 0.1
+
+
+def test_a_study_that_minimises_is_the_reflected_one():
+    """The same values with the other sign, and the other direction: the same asks, and the same answer."""
+    low = Problem(3, [0.1, 1.0], ([-0.05, 0.0], [0.2, 0.0]), Gaussian(0.04), direction="minimise")
+    high = Problem(3, [0.1, 1.0], ([-0.2, 0.0], [0.05, 0.0]), Gaussian(0.04))
+    one = create_study(low, 0.1, storage="sqlite://")
+    other = create_study(high, 0.1, storage="sqlite://")
+    rng = np.random.default_rng(1)
+    while one.result is None:
+        first, second = one.ask(), other.ask()
+        assert (first.arm_index, first.fidelity_index) == (second.arm_index, second.fidelity_index)
+        x = rng.normal([0.5, 0.9, 1.0][first.arm_index], 0.2)
+        one.tell(first, x)
+        other.tell(second, -x)
+    assert one.result.arm_index == other.result.arm_index == 0
+    assert one.result.cost == other.result.cost
+    here, there = one.status(), other.status()
+    np.testing.assert_array_equal(here.means, -there.means)
+    np.testing.assert_array_equal(here.intervals, -there.intervals[:, ::-1])
+
+
+# --- counting in order
+
+
+class Naive:
+    """The rule of counting, in plain Python: of each cell the longest beginning of what was asked that is closed."""
+
+    def __init__(self, problem):
+        self.problem = problem
+        self.asked = defaultdict(list)  # of each cell
+        self.closed = {}  # trial -> value, or None if it failed
+        self.done = defaultdict(int)  # of each cell: how many of its trials are counted
+        self.counted = []  # (arm, fidelity, value) as a test sees them
+        self.cost = 0.0
+
+    def ask(self, trial, cell):
+        self.asked[cell].append(trial)
+
+    def close(self, trial, value):
+        self.closed[trial] = value
+        cell = next(cell for cell, trials in self.asked.items() if trial in trials)
+        if value is not None:
+            self.cost += self.problem.costs[cell]
+        trials = self.asked[cell]
+        while self.done[cell] < len(trials) and trials[self.done[cell]] in self.closed:
+            value = self.closed[trials[self.done[cell]]]
+            self.done[cell] += 1
+            if value is not None:
+                self.counted.append((*cell, value))
+
+    def add(self, cell, values):
+        self.counted += [(*cell, value) for value in values]
+
+    @property
+    def open(self):
+        return [trial for trials in self.asked.values() for trial in trials if trial not in self.closed]
+
+    def pending(self):
+        table = np.zeros(self.problem.shape, dtype=np.int64)
+        for cell, trials in self.asked.items():
+            table[cell] = len(trials) - self.done[cell]
+        return table
+
+    def waiting(self):
+        return sum(
+            self.closed.get(trial) is not None
+            for cell, trials in self.asked.items()
+            for trial in trials[self.done[cell] :]
+        )
+
+
+class Clock:
+    """In the place of the module `time` in the storage."""
+
+    def __init__(self):
+        self.now = 1e9
+
+    def time(self):
+        return self.now
+
+    def monotonic(self):
+        return self.now
+
+
+def check_against_naive(study, naive, told, failed):
+    """All that a status says, and all that kernels saw, by the plain rule."""
+    parts = study.settings.parts
+    state = parts.make_state()
+    records = (make_stats(study.problem.shape), state, parts.make_rule(state), loop.make_outcome(1))
+    for arm, fidelity, x in naive.counted:
+        loop.step(parts.model, *records, arm, fidelity, x)
+    assert same_bits(records_of(study._fold), (*records, (naive.pending(),)))
+    status = study.status()
+    table = defaultdict(list)
+    for arm, fidelity, x in naive.counted:
+        table[arm, fidelity].append(x)
+    for cell in np.ndindex(study.problem.shape):
+        assert status.counts[cell] == len(table[cell])
+        mean = np.mean(table[cell]) if table[cell] else np.nan
+        np.testing.assert_allclose(status.means[cell], mean, rtol=1e-12)
+    assert status.pending == len(naive.open)
+    assert status.waiting == naive.waiting()
+    assert (status.told, status.failed) == (told, failed)
+    assert status.cost == pytest.approx(naive.cost, rel=1e-12)
+    return ask(parts.model, records[0], records[1], naive.pending())
+
+
+actions = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["ask", "ask", "ask_many", "tell", "tell", "tell", "fail", "add", "expire", "release", "reopen"]
+        ),
+        st.integers(0, 10**6),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@given(actions=actions, snapshots=st.sampled_from([1, 3, 10_000]), seed=st.integers(0, 1000))
+def test_results_are_counted_in_the_order_they_were_asked_whatever_happens(actions, snapshots, seed):
+    with pytest.MonkeyPatch.context() as patch:
+        clock = Clock()
+        patch.setattr("mfbai.study.storage.time", clock)
+        patch.setattr(study_module, "SNAPSHOT_EVERY", snapshots)
+        play(actions, clock, np.random.default_rng(seed))
+
+
+def play(actions, clock, rng):
+    study = create_study(SMALL, 1e-12, storage="sqlite://")  # so small a risk that there is no verdict
+    naive, leases, told, failed = Naive(SMALL), {}, 0, 0
+    known = {}
+
+    def take(trials):
+        for trial in trials:
+            number = int(trial.id.split("-")[0])
+            cell = trial.arm_index, trial.fidelity_index
+            assert trial.lease_until.timestamp() == pytest.approx(clock.now + 10)
+            if number in known:  # a trial whose lease was over: as it was
+                assert leases[number] <= clock.now
+                assert number in naive.open
+                assert (known[number].seed, known[number].id) == (trial.seed, trial.id)
+                assert (known[number].arm, known[number].fidelity) == (trial.arm, trial.fidelity)
+            else:  # a new one only if no lease is over, and the very one that the strategy wants
+                assert not [n for n in naive.open if leases[n] <= clock.now]
+                assert number == len(known) + 1
+                assert cell == check_against_naive_next(study, naive)
+                naive.ask(number, cell)
+            known[number], leases[number] = trial, clock.now + 10
+
+    for kind, pick in actions:
+        if kind == "ask":
+            take([study.ask(lease=10)])
+        elif kind == "ask_many":
+            trials = study.ask_many(pick % 7 + 1, lease=10)
+            assert len(trials) == pick % 7 + 1
+            take(trials)
+        elif kind in ("tell", "fail", "release") and naive.open:
+            number = naive.open[pick % len(naive.open)]
+            cell = known[number].arm_index, known[number].fidelity_index
+            if kind == "tell":
+                value = float(rng.normal(TRUTH[cell[0]][cell[1]], 0.2))
+                study.tell(known[number].id, value)
+                study.tell(known[number], value)
+                naive.close(number, value)
+                told += 1
+            elif kind == "fail":
+                study.fail(known[number], "lost")
+                study.fail(known[number], "lost again")
+                naive.close(number, None)
+                failed += 1
+            else:
+                study.release(known[number])
+                leases[number] = 0.0
+        elif kind == "add":
+            cell = pick % 3, pick // 3 % 3
+            values = rng.normal(TRUTH[cell[0]][cell[1]], 0.2, size=pick % 4).tolist()
+            study.add(*cell, values)
+            naive.add(cell, values)
+        elif kind == "expire":
+            clock.now += pick % 25
+        elif kind == "reopen":
+            study = Study(study._storage, study._study)
+            assert same_fold(study._fold if study.status() else None, replayed(study))
+    cell = check_against_naive(study, naive, told, failed)
+    assert study._fold.next_cell() == tuple(map(int, cell))
+    assert same_fold(study._fold, replayed(study))
+    reopened = Study(study._storage, study._study)
+    reopened.status()
+    assert same_fold(study._fold, reopened._fold)
+
+
+def check_against_naive_next(study, naive):
+    """What the strategy asks for, given the plain rule's counts and what is under way."""
+    parts = study.settings.parts
+    state = parts.make_state()
+    records = (make_stats(study.problem.shape), state, parts.make_rule(state), loop.make_outcome(1))
+    for arm, fidelity, x in naive.counted:
+        loop.step(parts.model, *records, arm, fidelity, x)
+    return tuple(map(int, ask(parts.model, records[0], state, naive.pending())))
+
+
+def test_fast_results_do_not_count_before_slow_ones_asked_earlier():
+    study = create_study(SMALL, 0.05, storage="sqlite://")
+    trials, cells = study.ask_many(30), defaultdict(list)
+    for trial in trials:
+        cells[trial.arm_index, trial.fidelity_index].append(trial)
+    cell, (slow, *fast) = max(cells.items(), key=lambda item: len(item[1]))
+    assert len(fast) >= 2
+    for trial in fast:
+        study.tell(trial, 5.0)
+    assert study.status().counts.sum() == 0
+    assert study.status().waiting == len(fast)
+    assert study.status().told == len(fast)
+    study.tell(slow, 1.0)
+    assert study.status().counts[cell] == len(fast) + 1
+    assert study.status().waiting == 0
+
+
+def test_the_counted_values_of_a_cell_do_not_depend_on_the_order_they_come_back_in():
+    """However results come back, with all told the records are those of the order asked, cell by cell."""
+    rng = np.random.default_rng(0)
+    means = set()
+    for order in (np.arange(24), np.arange(24)[::-1], rng.permutation(24)):
+        study = create_study(SMALL, 1e-9, storage="sqlite://")
+        trials = study.ask_many(24)
+        for k in order:
+            study.tell(trials[k], float(np.sin(k)))
+        means.add(study.status().means.tobytes())
+    assert len(means) == 1
+
+
+# --- snapshots
+
+
+def long_study(tmp_path, monkeypatch, every=5):
+    monkeypatch.setattr(study_module, "SNAPSHOT_EVERY", every)
+    url = f"sqlite:///{tmp_path / 'snapshots.db'}"
+    study = create_study(SMALL, 1e-9, name="s", storage=url)
+    rng = np.random.default_rng(2)
+    for round_ in range(8):
+        trials = study.ask_many(4)
+        for k in rng.permutation(4)[: 4 - round_ % 2]:
+            if k == 3 and round_ % 3 == 0:
+                study.fail(trials[k], "lost")
+            else:
+                study.tell(trials[k], float(rng.normal(TRUTH[trials[k].arm_index][trials[k].fidelity_index], 0.2)))
+    study.add("a", 0, [0.5, 0.25])
+    return study, url
+
+
+def edit(tmp_path, statement, *values):
+    connection = sqlite3.connect(tmp_path / "snapshots.db")
+    with connection:
+        rows = connection.execute(statement, values).fetchall()
+    connection.close()
+    return rows
+
+
+def test_a_study_reopened_from_a_snapshot_is_identical_to_a_replay(tmp_path, monkeypatch):
+    study, url = long_study(tmp_path, monkeypatch)
+    ((n,),) = edit(tmp_path, "SELECT n FROM mfbai_snapshots")
+    assert 0 < n <= study._fold.events
+    opened = load_study("s", storage=url)
+    assert opened._recall().events == n  # it is used
+    opened.status()
+    assert same_fold(opened._fold, replayed(study))
+    assert same_fold(opened._fold, study._fold)
+    assert opened.ask_many(6) != []
+    assert same_fold(opened._fold, replayed(study))
+
+
+def test_there_is_one_snapshot_however_long_the_study(tmp_path, monkeypatch):
+    long_study(tmp_path, monkeypatch, every=1)
+    assert edit(tmp_path, "SELECT count(*) FROM mfbai_snapshots") == [(1,)]
+
+
+def damages(body):
+    flipped = [bytearray(body) for _ in range(4)]
+    for k, text in enumerate(flipped):
+        text[len(text) * (k + 1) // 5] ^= 0xFF
+    array = (
+        np.lib.format.magic(1, 0) + b"v\0{'descr': '<f8', 'fortran_order': False, 'shape': (0,), }".ljust(119) + b"\n"
+    )
+    return [b"", b"no snapshot", body[: len(body) // 2], body[:-1], body[100:], array, *map(bytes, flipped)]
+
+
+def test_a_damaged_snapshot_is_ignored(tmp_path, monkeypatch):
+    study, url = long_study(tmp_path, monkeypatch)
+    whole = replayed(study)
+    ((body,),) = edit(tmp_path, "SELECT body FROM mfbai_snapshots")
+    for damaged in damages(body):
+        edit(tmp_path, "UPDATE mfbai_snapshots SET body = ?", damaged)
+        opened = load_study("s", storage=url)
+        assert opened.status().told == study.status().told
+        assert same_fold(opened._fold, whole)
+
+
+def test_a_snapshot_of_other_code_is_ignored(tmp_path, monkeypatch):
+    study, url = long_study(tmp_path, monkeypatch)
+    edit(tmp_path, "UPDATE mfbai_snapshots SET format = 'of yesterday', body = ?", b"anything")
+    opened = load_study("s", storage=url)
+    assert opened._recall().events == 0
+    opened.status()
+    assert same_fold(opened._fold, replayed(study))
+
+
+def test_a_snapshot_of_another_journal_is_ignored(tmp_path, monkeypatch):
+    """It would be trusted for good: the values in it are in no journal."""
+    study, url = long_study(tmp_path, monkeypatch)
+    other = create_study(SMALL, 1e-9, name="other", storage=url)
+    for _ in range(20):
+        other.tell(other.ask(), 9.0)
+    rows = dict(edit(tmp_path, "SELECT study, body FROM mfbai_snapshots"))
+    edit(tmp_path, "UPDATE mfbai_snapshots SET body = ? WHERE study = 1", rows[2])
+    opened = load_study("s", storage=url)
+    assert opened.status().told == study.status().told
+    assert same_fold(opened._fold, replayed(study))
+
+
+def test_without_its_snapshots_a_study_is_the_same(tmp_path, monkeypatch):
+    study, url = long_study(tmp_path, monkeypatch)
+    edit(tmp_path, "DELETE FROM mfbai_snapshots")
+    opened = load_study("s", storage=url)
+    opened.status()
+    assert same_fold(opened._fold, study._fold)
+
+
+def test_a_verdict_survives_a_snapshot_with_its_alarms(monkeypatch):
+    monkeypatch.setattr(study_module, "SNAPSHOT_EVERY", 1)
+    study = create_study(SMALL, 0.05, storage="sqlite://")
+    study.add("a", 0, [0.9] * 50)
+    study.add("a", 2, [0.1] * 50)  # a bias of 0.8 where 0.2 is the most
+    for value in count():
+        if study.result is not None:
+            break
+        trial = study.ask()
+        study.tell(trial, [0.1, 2.0, 0.3][trial.arm_index] + value % 2 / 100)
+    assert study.result.alarms
+    again = Study(study._storage, study._study)
+    assert again._recall().verdict == study.result == again.result
+    assert again.status().alarms == study.status().alarms == study.result.alarms
+
+
+def test_a_study_that_is_over_budget_for_now_says_so():
+    study = create_study(SMALL, 0.05, storage="sqlite://", max_cost=0.25)
+    trials = study.ask_many(10)
+    assert [trial.cost for trial in trials] == [0.1, 0.1]
+    with pytest.raises(NothingToAsk, match="2 evaluations are under way"):
+        study.ask()
+
+
+def test_a_history_is_that_of_a_replay_with_and_without_a_snapshot(tmp_path, monkeypatch):
+    study, url = long_study(tmp_path, monkeypatch)
+    study.ask_many(3)
+    points = study.history()
+    assert len(points) > 5
+    opened = load_study("s", storage=url)
+    assert opened._recall().events > 0
+    assert opened.history() == points
+    edit(tmp_path, "DELETE FROM mfbai_snapshots")
+    opened = load_study("s", storage=url)
+    assert opened.history() == points
+    assert same_fold(opened._fold, replayed(study))
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_history_stays_within_its_bounds_however_long_the_study(monkeypatch, together):
+    """Points come half as often whenever there are too many: always the same ones, by the journal."""
+    monkeypatch.setattr("mfbai.study.history.MOST", 16)
+    study = create_study(SMALL, 1e-9, storage="sqlite://")
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        with study.together() if together else nullcontext():
+            for trial in study.ask_many(5):
+                study.tell(trial, float(rng.normal(0.5, 0.2)))
+    points = study.history()
+    assert 8 <= len(points) <= 16
+    assert study._fold.history.stride == 8
+    assert points == Study(study._storage, study._study).history()
+    steps = np.diff([point.cost for point in points[:-1]])
+    assert (steps > 0).all()

@@ -1,0 +1,1 @@
+"""What tests share: slow and obvious versions to compare with, servers, crowds of workers."""
