@@ -24,14 +24,16 @@ from mfbai.checks import real
 from mfbai.errors import Fault, Faults, InvalidInput, MfbaiError, StorageError
 from mfbai.model.problem import Instance, Problem
 from mfbai.model.spec import load
+from mfbai.stopping import DEFAULT as DEFAULT_RULE
+from mfbai.strategies import DEFAULT as DEFAULT_STRATEGY
 from mfbai.study import Status, Trial, Verdict
 from mfbai.study.certificate import write_certificate
 from mfbai.study.history import Point
 from mfbai.study.journal import Event, canonical
+from mfbai.study.limits import LEASE, LONGEST_REASON
 from mfbai.study.settings import Settings, check_name, read_settings
 from mfbai.study.status import status_from_dict
 from mfbai.study.storage import NameTaken
-from mfbai.study.study import LEASE, LONGEST_REASON
 
 SERVER = "http://127.0.0.1:8400"
 PATIENCE = 60.0  # seconds that a server may be away
@@ -80,8 +82,8 @@ class Client:
         delta: float,
         *,
         name: str | None = None,
-        strategy: str = "frugal",
-        stopping: str = "e-process",
+        strategy: str = DEFAULT_STRATEGY,
+        stopping: str = DEFAULT_RULE,
         tolerance: float = 0.0,
         max_cost: float | None = None,
         direction: str | None = None,

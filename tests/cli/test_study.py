@@ -17,7 +17,7 @@ import pytest
 import mfbai
 from mfbai.cli import study as cli
 from mfbai.errors import EvaluationFailed, InvalidInput
-from mfbai.study import storage
+from mfbai.study import program, storage, workers
 from mfbai.study.program import Command
 from mfbai.study.workers import Crew
 

@@ -11,6 +11,8 @@ from typing import Any
 from mfbai.checks import check_integers
 from mfbai.errors import EvaluationFailed, Fault, Faults, InvalidInput, UnknownName
 from mfbai.model.problem import Instance, Problem
+from mfbai.stopping import DEFAULT as DEFAULT_RULE
+from mfbai.strategies import DEFAULT as DEFAULT_STRATEGY
 from mfbai.study.status import line, proven
 from mfbai.study.storage import DEFAULT, IN_MEMORY, NameTaken
 from mfbai.study.study import Study, create_study, load_study
@@ -26,8 +28,8 @@ def identify(
     workers: int = 1,
     name: str | None = None,
     storage: str | None = None,
-    strategy: str = "frugal",
-    stopping: str = "e-process",
+    strategy: str = DEFAULT_STRATEGY,
+    stopping: str = DEFAULT_RULE,
     tolerance: float = 0.0,
     max_cost: float | None = None,
     direction: str | None = None,

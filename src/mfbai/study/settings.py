@@ -22,10 +22,8 @@ from mfbai.run.assemble import Parts, assemble
 from mfbai.stopping import RULES
 from mfbai.stopping.own import OWN
 from mfbai.strategies import STRATEGIES
+from mfbai.study.limits import KEY, LARGEST, LONGEST_NAME, SMALLEST_RISK
 
-LONGEST_NAME = 200
-LARGEST = 1e100  # of values: their squares are finite, and far from everything; of costs, for their sums
-SMALLEST_RISK = 1e-300  # its inverse times the number of arms is finite
 STRIDE = 0x9E3779B1  # odd, so that no two trials of a study have the same seed
 
 
@@ -110,7 +108,7 @@ def check_settings(
     """Settings as given, with every fault told at once."""
     faults = Faults()
     check_name(faults, name)
-    if not isinstance(key, str) or not re.fullmatch("[0-9a-f]{8}", key):
+    if not isinstance(key, str) or not re.fullmatch(KEY, key):
         faults.add("key", f"is {key!r:.80}: it must be 8 hexadecimal digits")
     found: Problem | None = None
     with faults.absorb():

@@ -31,21 +31,20 @@ from mfbai.errors import (
     suggestion,
 )
 from mfbai.model.problem import Instance, Problem
+from mfbai.stopping import DEFAULT as DEFAULT_RULE
+from mfbai.strategies import DEFAULT as DEFAULT_STRATEGY
 from mfbai.study import storage as storages
 from mfbai.study.fold import Cell, Fold, snapshot_format
 from mfbai.study.history import Point
 from mfbai.study.journal import NOTHING, Event, canonical, seal
+from mfbai.study.limits import LEASE, LONGEST_LEASE, LONGEST_REASON, MOST_AT_ONCE, REQUEST, REQUEST_IN_WORDS, TRIAL_ID
 from mfbai.study.settings import Settings, check_name, check_settings, read_settings
 from mfbai.study.status import Status, Trial, describe_study
 from mfbai.study.storage import Storage, Turn
 from mfbai.study.verdict import Verdict
 
-LEASE = 3600.0  # seconds that a trial is in one worker's hands, unless it says otherwise
 HELD_UP = 20  # results of a cell that may wait for a trial, at least, before no more are asked for
 SNAPSHOT_EVERY = 10_000  # events
-MOST_AT_ONCE = 1000  # trials: others wait while they are handed out
-REQUEST = "[A-Za-z0-9_-]{1,64}"  # the name of one
-LONGEST_REASON = 2000  # characters kept of why a trial failed
 
 
 def create_study(
@@ -54,8 +53,8 @@ def create_study(
     *,
     name: str | None = None,
     storage: str | Storage = storages.DEFAULT,
-    strategy: str = "frugal",
-    stopping: str = "e-process",
+    strategy: str = DEFAULT_STRATEGY,
+    stopping: str = DEFAULT_RULE,
     tolerance: float = 0.0,
     max_cost: float | None = None,
     direction: str | None = None,
@@ -162,7 +161,7 @@ class Study:
         """Up to n evaluations to make at once: fewer if no more can be handed out before results are back."""
         faults = Faults()
         if request is not None and not (isinstance(request, str) and re.fullmatch(REQUEST, request)):
-            faults.add("request", f"is {request!r:.80}: give up to 64 letters, digits, '-' or '_'")
+            faults.add("request", f"is {request!r:.80}: {REQUEST_IN_WORDS}")
         check_integers(faults, {"n": n})
         if not faults and n > MOST_AT_ONCE:
             faults.add("n", f"is {n}: ask for {MOST_AT_ONCE} at once, at most")
@@ -447,7 +446,7 @@ class Study:
 
     def _number(self, trial: Any) -> int:
         given = trial.id if isinstance(trial, Trial) else trial
-        found = re.fullmatch(r"([1-9]\d{0,8})-([0-9a-f]{8})", given, re.ASCII) if isinstance(given, str) else None
+        found = re.fullmatch(TRIAL_ID, given) if isinstance(given, str) else None
         if found is None:
             raise _refusal(given, f"is no trial: give a Trial, or its id, such as '1-{self.settings.key}'")
         if found[2] != self.settings.key:
@@ -485,7 +484,7 @@ def _refusal(trial: Any, told: str, kind: type[InvalidInput] = InvalidInput) -> 
 
 def _check_lease(faults: Faults, lease: Any) -> float:
     seconds = real(lease)
-    if seconds is None or not 0 < seconds <= 1e9:
+    if seconds is None or not 0 < seconds <= LONGEST_LEASE:
         faults.add("lease", f"is {lease!r:.60}: give a positive number of seconds, of 1e9 at most")
         return LEASE
     return seconds

@@ -30,7 +30,7 @@ from mfbai.errors import (
     TrialClosed,
     UnknownName,
 )
-from mfbai.study import Study, create_study
+from mfbai.study import Study, create_study, limits
 from mfbai.study.certificate import lines_of, make_certificate
 from mfbai.study.storage import NameTaken, Storage
 from mfbai.web import bodies
@@ -46,7 +46,7 @@ LONGEST_FAULT = 1000  # characters, of each
 MOST_FAULTS = 100  # told at once
 PATTERNS = {
     "trial": "give the id of a trial, as `ask` returned it",
-    "request": "give up to 64 letters, digits, '-' or '_'",
+    "request": limits.REQUEST_IN_WORDS,
 }
 PAGE = Path(__file__).parent / "static"
 PROBLEM = "application/problem+json"

@@ -6,16 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mfbai.study.settings import LARGEST, LONGEST_NAME
-from mfbai.study.study import LEASE, LONGEST_REASON, MOST_AT_ONCE
+from mfbai.stopping import DEFAULT as DEFAULT_RULE
+from mfbai.strategies import DEFAULT as DEFAULT_STRATEGY
+from mfbai.study import limits
+from mfbai.study.limits import LARGEST, LEASE, LONGEST_LEASE, LONGEST_NAME, LONGEST_REASON, MOST_AT_ONCE
 
 MOST_VALUES = 1000  # that can be added at once
 MOST_EVENTS = 1000  # of a journal, in one answer
 
-TrialId = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}-[0-9a-f]{8}$", examples=["1-45a367aa"])]
+TrialId = Annotated[str, Field(pattern=f"^{limits.TRIAL_ID}$", examples=["1-45a367aa"])]
 Value = Annotated[float, Field(gt=-LARGEST, lt=LARGEST, allow_inf_nan=False)]
 Lease = Annotated[
-    float, Field(gt=0, le=1e9, allow_inf_nan=False, description="Seconds that the worker will take, at most.")
+    float, Field(gt=0, le=LONGEST_LEASE, allow_inf_nan=False, description="Seconds that the worker will take, at most.")
 ]
 State = Literal["running", "decided", "undecided"]
 Table = list[list[float | None]]
@@ -33,8 +35,8 @@ class NewStudy(Body):
     )
     delta: float = Field(gt=0, lt=1, description="The risk of a wrong answer that is accepted.", examples=[0.05])
     name: str | None = Field(None, min_length=1, max_length=LONGEST_NAME)
-    strategy: str = "frugal"
-    stopping: str = "e-process"
+    strategy: str = DEFAULT_STRATEGY
+    stopping: str = DEFAULT_RULE
     tolerance: float = Field(0.0, ge=0, allow_inf_nan=False)
     max_cost: float | None = Field(None, gt=0, allow_inf_nan=False)
     direction: Literal["maximise", "minimise"] | None = None
@@ -46,7 +48,7 @@ class Ask(Body):
     lease: Lease = LEASE
     request: str | None = Field(
         None,
-        pattern="^[A-Za-z0-9_-]{1,64}$",
+        pattern=f"^{limits.REQUEST}$",
         description="A name for this very request: if it is sent again, the answer is the same.",
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 from mfbai.errors import Fault, InvalidInput
 from mfbai.model.problem import Instance, Problem
 from mfbai.model.spec import from_dict, parse
-from mfbai.study.settings import LONGEST_NAME
+from mfbai.study.limits import LONGEST_NAME
 
 MOST_ARMS = 1000
 MOST_CELLS = 10_000

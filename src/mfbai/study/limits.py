@@ -1,0 +1,14 @@
+"""What a study takes: the forms of names and ids, and the sizes of everything that callers give."""
+
+LONGEST_NAME = 200  # characters of a study's name
+LARGEST = 1e100  # of values: their squares are finite, and far from everything; of costs, for their sums
+SMALLEST_RISK = 1e-300  # its inverse times the number of arms is finite
+LEASE = 3600.0  # seconds that a trial is in one worker's hands, unless the worker says otherwise
+LONGEST_LEASE = 1e9  # seconds
+MOST_AT_ONCE = 1000  # trials in one `ask`: other callers wait while they are handed out
+LONGEST_REASON = 2000  # characters kept of why a trial failed
+
+KEY = "[0-9a-f]{8}"  # of a study: its trials' ids end in it
+TRIAL_ID = rf"([1-9][0-9]{{0,8}})-({KEY})"  # number and key
+REQUEST = "[A-Za-z0-9_-]{1,64}"  # an idempotency key of `ask`
+REQUEST_IN_WORDS = "give up to 64 letters, digits, '-' or '_'"
