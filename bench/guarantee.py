@@ -1,4 +1,4 @@
-"""How often the proven rule errs where it is hardest: `make bench-guarantee`. Writes its table into docs/guarantee.md.
+"""How often the proven rule errs where it is hardest: `make bench-guarantee`. Writes its table into docs/theory/guarantee.md.
 
 The worst case of the proof: arms whose top means all but tie, wrong ones at the upper edge of their bias bounds at
 every lower fidelity and the best one at the lower edge, so that cheap evaluations favour the wrong arms by as much as
@@ -18,7 +18,7 @@ from mfbai.strategies import STRATEGIES
 
 DELTA = 0.1
 TIE = 1e-9
-PAGE = Path(__file__).parents[1] / "docs" / "guarantee.md"
+PAGE = Path(__file__).parents[1] / "docs" / "theory" / "guarantee.md"
 BEGIN, END = "<!-- table: make bench-guarantee -->", "<!-- end of table -->"
 RADII = {1: [0.0], 2: [0.1, 0.0], 5: [0.1, 0.08, 0.05, 0.03, 0.0]}
 COSTS = {1: [1.0], 2: [0.2, 1.0], 5: [0.05, 0.1, 0.2, 0.4, 5.0]}
@@ -35,7 +35,7 @@ def main():
     parser.add_argument("--runs", type=int, default=20_000)
     parser.add_argument("--steps", type=int, default=1000, help="evaluations of a run at most (1000)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--print", action="store_true", help="leave docs/guarantee.md as it is")
+    parser.add_argument("--print", action="store_true", help="leave docs/theory/guarantee.md as it is")
     given = parser.parse_args()
     columns = [(family, fidelities) for family, (_, sizes) in FAMILIES.items() for fidelities in sizes]
     text = [

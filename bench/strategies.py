@@ -1,4 +1,4 @@
-"""The league of strategies: `make bench-strategies`. Writes its tables into docs/league.md.
+"""The league of strategies: `make bench-strategies`. Writes its tables into docs/theory/league.md.
 
 Every strategy, on the paper's instances and on a fixed set of random ones, at two risks and two variances, under the
 paper's heuristic rule and under the proven one. What counts is the mean cost, relative to `mf-grad-const` under the
@@ -26,7 +26,7 @@ RULES = ("stylised", "e-process")
 BASE, FLOOR = ("mf-grad-const", "stylised"), ("oracle", "e-process")
 SHOWN = ("frugal", "mf-grad-row", "mf-grad-const", "mf-grad", "track-and-stop", "grad-const", "grad", "uniform")
 OWN = ("iise", "lucb")  # they stop by rules of their own
-PAGE = Path(__file__).parents[1] / "docs" / "league.md"
+PAGE = Path(__file__).parents[1] / "docs" / "theory" / "league.md"
 BEGIN, END = "<!-- tables: make bench-strategies -->", "<!-- end of tables -->"
 LONGEST = 2_000_000  # evaluations after which a run is given up
 
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000, help="on each of the paper's instances (1000)")
     parser.add_argument("--random", type=int, default=50, help="how many random instances with several fidelities (50)")
     parser.add_argument("--seed", type=int, default=1, help="of the runs and of the random instances (1)")
-    parser.add_argument("--print", action="store_true", help="leave docs/league.md as it is")
+    parser.add_argument("--print", action="store_true", help="leave docs/theory/league.md as it is")
     given = parser.parse_args()
     table = {}
     cases = [*paper(given.runs), *random_ones(given.random, given.seed, max(given.runs // 10, 2))]

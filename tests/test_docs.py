@@ -29,11 +29,17 @@ from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+OTHERS = [ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "examples").rglob("*.md"))]
 SKELETON_PAGE = ROOT / "docs" / "adding_a_strategy.md"
-LENDERS = {"README.md": ROOT / "docs" / "studies.md"}  # pages whose files another one uses
 PORT = "8400"  # where the pages' servers are; the tests' are elsewhere
 RESULTS = ("Evidence", "Oracle", "Plan", "Runs", "Status", "Study", "Trace", "Trial", "Verdict", "Verification")
+
+
+def name_of(page):
+    """Such as guides/studies.md: two folders may have pages of one name."""
+    return str(page.relative_to(DOCS if page.is_relative_to(DOCS) else ROOT))
 
 
 class Block(NamedTuple):
@@ -58,7 +64,7 @@ def blocks_of(page):
             opened = None
         elif opened is not None:
             opened = opened._replace(text=opened.text + line + "\n")
-    assert opened is None, f"{page.name}: the block at line {opened.line} does not end"
+    assert opened is None, f"{name_of(page)}: the block at line {opened.line} does not end"
     return found
 
 
@@ -76,9 +82,6 @@ def run_page(page, compare=None):
 
 
 def run_blocks(page, blocks, names, keys, compare, servers):
-    for lent in blocks_of(LENDERS[page.name]) if page.name in LENDERS else []:
-        if lent.file:
-            Path(lent.file).write_text(lent.text)
     for block, after in zip_longest(blocks, blocks[1:]):
         if block.file:
             Path(block.file).write_text(block.text)
@@ -88,15 +91,15 @@ def run_blocks(page, blocks, names, keys, compare, servers):
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
                 code = replace_all(block.text, keys)
-                exec(compile(code, f"{page.name}:{block.line}", "exec"), names)
+                exec(compile(code, f"{name_of(page)}:{block.line}", "exec"), names)
             if after is not None and after.language == "text":
-                compare(f"{page.name}:{after.line}", after.text, printed.getvalue())
+                compare(f"{name_of(page)}:{after.line}", after.text, printed.getvalue())
         elif block.language == "console":
             run_console(page, block, compare, keys, servers)
 
 
 def run_doctest(page, block, names):
-    test = doctest.DocTestParser().get_doctest(block.text, names, page.name, str(page), block.line)
+    test = doctest.DocTestParser().get_doctest(block.text, names, name_of(page), str(page), block.line)
     told = io.StringIO()
     runner = doctest.DocTestRunner(verbose=False)
     runner.run(test, out=told.write, clear_globs=False)
@@ -118,16 +121,16 @@ def run_console(page, block, compare, keys, servers):
         call = [sys.executable, "-m", *words] if words[0] == "mfbai" else words
         if call[-1] == "&":
             got = servers.enter_context(background([*call[:-1], "--port", keys[PORT]]))
-            compare(f"{page.name}:{block.line}: {command}", shown, replace_all(got, {keys[PORT]: PORT}))
+            compare(f"{name_of(page)}:{block.line}: {command}", shown, replace_all(got, {keys[PORT]: PORT}))
             continue
         done = subprocess.run(call, capture_output=True, text=True, check=False, env=commands())
         wanted = 2 if shown.startswith("error:") else 28 if "--max-time" in words else 0
-        assert done.returncode == wanted, f"{page.name}:{block.line}: {command}: {done.returncode}\n{done.stderr}"
+        assert done.returncode == wanted, f"{name_of(page)}:{block.line}: {command}: {done.returncode}\n{done.stderr}"
         if shown.strip():
             got = done.stdout + done.stderr
             keys |= dict(zip(keys_in(shown), keys_in(got), strict=False))
             compare(
-                f"{page.name}:{block.line}: {command}",
+                f"{name_of(page)}:{block.line}: {command}",
                 shown,
                 replace_all(got, {now: then for then, now in keys.items()}),
             )
@@ -181,7 +184,7 @@ def steady(output):
     return [re.sub(r"^by \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.$", "by *.", line) for line in lines]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != SKELETON_PAGE], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if page != SKELETON_PAGE], ids=name_of)
 def test_examples_of_a_page_run_and_print_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # commands run this package, from any folder
@@ -215,22 +218,24 @@ def test_the_page_on_strategies_quotes_the_skeleton():
     assert [text for text in code if text not in skeleton] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_spec_file_shown_loads(page):
     for block in blocks_of(page):
         if block.language == "toml":
             loads(block.text)
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
-def test_links_between_pages_lead_somewhere(page):
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=name_of)
+def test_relative_links_and_their_anchors_lead_somewhere(page):
+    wrong = []
     for target in re.findall(r"\]\(([^)]+)\)", page.read_text()):
         if "://" in target:
             continue
         file, _, anchor = target.partition("#")
         there = (page.parent / file).resolve() if file else page
-        assert there.exists(), f"{page.name} links to {target}"
-        assert not anchor or anchor in anchors(there), f"{page.name} links to {target}"
+        if not there.exists() or (anchor and anchor not in anchors(there)):
+            wrong.append(target)
+    assert wrong == []
 
 
 def anchors(page):
@@ -239,14 +244,28 @@ def anchors(page):
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_every_page_is_linked_from_the_readme():
-    readme = (ROOT / "README.md").read_text()
-    files = [file.name for file in (ROOT / "docs").iterdir() if file.suffix in (".md", ".py")]
-    assert [name for name in files if f"](docs/{name})" not in readme] == []
+def test_every_page_is_linked_from_the_index():
+    index = DOCS / "README.md"
+    linked = {(DOCS / target.partition("#")[0]).resolve() for target in re.findall(r"\]\(([^)]+)\)", index.read_text())}
+    assert [name_of(page) for page in DOCS.rglob("*.md") if page not in linked | {index}] == []
 
 
-def test_pages_name_every_strategy_rule_and_option():
-    text = (ROOT / "docs" / "strategies.md").read_text() + (ROOT / "README.md").read_text()
+def test_pages_that_the_code_names_exist():
+    """Help texts, messages and docstrings say where to read on."""
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "bench").rglob("*.py"), ROOT / "Makefile"]
+    named = {name for file in files for name in re.findall(r"\bdocs/[\w/.-]+\.(?:md|py)", file.read_text())}
+    assert named
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=name_of)
+def test_files_that_a_page_names_exist(page):
+    named = re.findall(r"`((?:src|tests|bench|docs|examples)/[\w/.-]*)`", page.read_text())
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_page_on_strategies_names_every_strategy_rule_and_option():
+    text = (DOCS / "theory" / "strategies.md").read_text()
     known = [*STRATEGIES.values(), *RULES.values()]
     words = [thing.name for thing in known] + [option for thing in known for option in thing.options]
     assert [word for word in words if f"`{word}`" not in text] == []
@@ -262,7 +281,7 @@ def sections(text):
 
 
 def reference():
-    python, commands = (ROOT / "docs" / "reference.md").read_text().split("\n## Command line")
+    python, commands = (DOCS / "reference.md").read_text().split("\n## Command line")
     names = sections(python)
     del names["Beside these"]
     return names, sections(commands)

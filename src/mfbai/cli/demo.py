@@ -100,7 +100,7 @@ def conclude(out: Any, run: Run, seed: int) -> None:
     answer, cost = int(run.outcome.answer[0]), float(run.outcome.cost[0])
     verdict = "which is right" if answer == instance.best else f"which is wrong: it is {instance.arms[instance.best]}"
     out.print(f"\n[bold]The best arm is {instance.arms[answer]}[/bold] ({verdict}). It cost {cost:.2f}.")
-    out.print(f"The risk of a wrong answer is {DELTA:.0%} at most, which is proven (docs/guarantee.md).")
+    out.print(f"The risk of a wrong answer is {DELTA:.0%} at most, which is proven (docs/theory/guarantee.md).")
     ours = simulate(instance, STRATEGY, DELTA, RUNS, seed)
     top = simulate(instance, "track-and-stop", DELTA, RUNS, seed)
     saved = 1 - ours.mean_cost / top.mean_cost
@@ -109,7 +109,7 @@ def conclude(out: Any, run: Run, seed: int) -> None:
         f"fidelity only: [bold]{saved:.0%} saved[/bold]. Wrong answers: {ours.error_rate:.1%} and {top.error_rate:.1%}."
     )
     out.print(
-        "Next, on your own evaluations: mfbai study --help, docs/studies.md; or mfbai simulate --help, README.md."
+        "Next, on your own evaluations: mfbai study --help, docs/guides/studies.md; or mfbai simulate --help, README.md."
     )
     out.print("Or watch studies come to their verdicts, in a browser: [bold]mfbai serve --demo[/bold]")
 
