@@ -38,8 +38,8 @@ RESULTS = ("Evidence", "Oracle", "Plan", "Runs", "Status", "Study", "Trace", "Tr
 
 
 def name_of(page):
-    """Such as guides/studies.md: two folders may have pages of one name."""
-    return str(page.relative_to(DOCS if page.is_relative_to(DOCS) else ROOT))
+    """Such as docs/guides/studies.md: two folders may have pages of one name."""
+    return page.relative_to(ROOT).as_posix()
 
 
 class Block(NamedTuple):
@@ -174,13 +174,14 @@ def check_same(place, shown, got):
 
 
 def steady(output):
-    """The lines without what differs from run to run: the seconds, seeds, ends of leases, and blanks at the end."""
+    """The lines without what differs from run to run: the seconds, seeds, what a study cost, ends of leases, blanks at the end."""
     lines = [line.rstrip() for line in output.strip("\n").splitlines()]
     timed = any(line.endswith(" seconds") for line in lines)
     lines = [re.sub(r"%\s+\d+\.\d\d$", "% *", line) if timed else line for line in lines]
     lines = [re.sub(r'"seconds": [\d.]+', '"seconds": *', line) for line in lines]
     lines = [re.sub(r"with seed \d+|\"seed\":\d+", "seed *", line) for line in lines]
     lines = [re.sub(r'"lease_until":"[^"]*"', '"lease_until":*', line) for line in lines]
+    lines = [re.sub(r"it cost [\d,.]+\.$", "it cost *.", line) for line in lines]
     return [re.sub(r"^by \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.$", "by *.", line) for line in lines]
 
 
@@ -262,6 +263,15 @@ def test_pages_that_the_code_names_exist():
 def test_files_that_a_page_names_exist(page):
     named = re.findall(r"`((?:src|tests|bench|docs|examples)/[\w/.-]*)`", page.read_text())
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_map_has_every_package_and_the_files_it_names_exist():
+    text = (DOCS / "developer" / "architecture.md").read_text()
+    package = Path(mfbai.__file__).parent
+    rooms = [f"`{room.name}/`" for room in package.iterdir() if (room / "__init__.py").exists()]
+    assert [room for room in rooms if room not in text] == []
+    named = re.findall(r"`(\w+/[\w/]*(?:\.py)?)`", text)
+    assert [name for name in named if not any((root / name).exists() for root in (package, package.parent, ROOT))] == []
 
 
 def test_the_page_on_strategies_names_every_strategy_rule_and_option():
