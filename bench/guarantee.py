@@ -1,4 +1,6 @@
-"""How often the proven rule errs where it is hardest: `make bench-guarantee`. Writes its table into docs/theory/guarantee.md.
+"""How often the proven rule errs where it is hardest: `make bench-guarantee`.
+
+Writes its table into docs/theory/guarantee.md.
 
 The worst case of the proof: arms whose top means all but tie, wrong ones at the upper edge of their bias bounds at
 every lower fidelity and the best one at the lower edge, so that cheap evaluations favour the wrong arms by as much as

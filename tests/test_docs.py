@@ -174,7 +174,7 @@ def check_same(place, shown, got):
 
 
 def steady(output):
-    """The lines without what differs from run to run: the seconds, seeds, what a study cost, ends of leases, blanks at the end."""
+    """The lines without what differs from run to run: seconds, seeds, a study's cost, ends of leases; or blanks."""
     lines = [line.rstrip() for line in output.strip("\n").splitlines()]
     timed = any(line.endswith(" seconds") for line in lines)
     lines = [re.sub(r"%\s+\d+\.\d\d$", "% *", line) if timed else line for line in lines]

@@ -109,7 +109,7 @@ def conclude(out: Any, run: Run, seed: int) -> None:
         f"fidelity only: [bold]{saved:.0%} saved[/bold]. Wrong answers: {ours.error_rate:.1%} and {top.error_rate:.1%}."
     )
     out.print(
-        "Next, on your own evaluations: mfbai study --help, docs/guides/studies.md; or mfbai simulate --help, README.md."
+        "Next, on your own evaluations: mfbai study --help, docs/guides/studies.md; or simulate: mfbai simulate --help."
     )
     out.print("Or watch studies come to their verdicts, in a browser: [bold]mfbai serve --demo[/bold]")
 
