@@ -17,13 +17,15 @@ import socket
 import subprocess
 import sys
 import tempfile
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 import mfbai
+from mfbai.model import instances
+from mfbai.model.families import FAMILIES
 from mfbai.model.spec import loads
 from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
@@ -274,11 +276,54 @@ def test_the_map_has_every_package_and_the_files_it_names_exist():
     assert [name for name in named if not any((root / name).exists() for root in (package, package.parent, ROOT))] == []
 
 
-def test_the_page_on_strategies_names_every_strategy_rule_and_option():
-    text = (DOCS / "theory" / "strategies.md").read_text()
-    known = [*STRATEGIES.values(), *RULES.values()]
-    words = [thing.name for thing in known] + [option for thing in known for option in thing.options]
-    assert [word for word in words if f"`{word}`" not in text] == []
+# --- tables of what there is
+
+
+def rows_of(page, heading):
+    """The cells of a page's first table whose first column has that heading, row by row."""
+    lines = iter((DOCS / page).read_text().splitlines())
+    next(line for line in lines if line.startswith(f"| {heading} |"))
+    next(lines)
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in takewhile(lambda line: line[:1] == "|", lines)]
+
+
+def quoted(cell):
+    return re.findall(r"`(\w[\w-]*)", cell)
+
+
+def test_the_table_of_strategies_is_that_of_the_registry():
+    rows = {quoted(name)[0]: (options, rule) for name, options, rule, _ in rows_of("theory/strategies.md", "strategy")}
+    assert list(rows) == list(STRATEGIES)
+    for name, strategy in STRATEGIES.items():
+        options, rule = rows[name]
+        assert quoted(options) == list(strategy.options)
+        settings = [f"`{key}` ({value:g})" for key, value in strategy.options.items() if value is not None]
+        assert [setting for setting in settings if setting not in options] == []
+        assert rule == ("own" if strategy.own_rule else "any")
+
+
+def test_the_table_of_rules_is_that_of_the_registry():
+    rows = {quoted(name)[0]: quoted(options) for name, _, options, _ in rows_of("theory/strategies.md", "rule")}
+    assert rows == {name: list(rule.options) for name, rule in RULES.items()}
+
+
+def test_the_tables_of_families_and_instances_are_those_of_the_registries():
+    families = {quoted(row[0])[0] for row in rows_of("guides/problems.md", "family")}
+    assert families == {family.__name__ for family in FAMILIES.values()}
+    named = [name for row in rows_of("guides/problems.md", "name") for name in quoted(row[0])]
+    assert sorted(named) == sorted(instances.names())
+
+
+def test_the_table_of_the_api_has_every_call():
+    from mfbai.web.app import api
+
+    short = [(route.methods, route.path.replace("/api/v1/studies/{name}/", ".../")) for route in api.routes]
+    known = {f"{verb} {path}" for verbs, path in short for verb in verbs if path.startswith((".", "/api/"))}
+    shown = set()
+    for cell, _ in rows_of("guides/serve.md", "call"):
+        verb, *paths = re.findall(r"[A-Z]{3,}|[./{}\w-]*/[./{}\w-]+", cell)
+        shown |= {f"{verb} {path}" for path in paths}
+    assert shown == known
 
 
 # --- the reference
