@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -251,14 +250,11 @@ def run(
     with waiting(LOADING):
         study.warm_up()
     crew = Crew(study, program, workers)
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C: leave no program behind
     try:
         watch(study, crew, program.cancel, quiet=as_json)
     except KeyboardInterrupt:
-        typer.echo(f"interrupted: study {name!r} is kept; run again to go on", err=True)
+        typer.echo(f"interrupted: study {name!r} is kept; run the same command to resume", err=True)
         sys.exit(130)
-    finally:
-        signal.signal(signal.SIGTERM, before)
     conclude(study, crew, as_json)
 
 

@@ -1,4 +1,4 @@
-"""What people read about a study: its state, its verdict, its alarms, its progress. All who say it, say it with these."""
+"""What people read about a study: its state, verdict, alarms and progress, in the same words everywhere."""
 
 from __future__ import annotations
 
