@@ -302,7 +302,10 @@ def verify(
     with waiting("replaying every event ..."):
         found = replay(file)
     if as_json:
-        print_json(asdict(found))
+        body = asdict(found)
+        if found.verdict is not None:
+            del body["verdict"]["rests_on_bounds"]
+        print_json(body)
     else:
         typer.echo(f"{'Confirmed' if found else 'REJECTED'}: {found.reason}.")
         if found.verdict is not None:
@@ -379,7 +382,7 @@ def lines(study: Study) -> Any:
     """Says now and then on standard error how things stand."""
     import time
 
-    from mfbai.study.status import line
+    from mfbai.study import sentences
 
     last = time.monotonic()
 
@@ -387,7 +390,8 @@ def lines(study: Study) -> Any:
         nonlocal last
         if time.monotonic() - last > SAY_EVERY:
             last = time.monotonic()
-            typer.echo(line(study.status()), err=True)
+            status = study.status()
+            typer.echo(f"{sentences.state_of(status)} {sentences.progress(status)}", err=True)
 
     return show
 

@@ -13,7 +13,8 @@ from mfbai.errors import EvaluationFailed, Fault, Faults, InvalidInput, UnknownN
 from mfbai.model.problem import Instance, Problem
 from mfbai.stopping import DEFAULT as DEFAULT_RULE
 from mfbai.strategies import DEFAULT as DEFAULT_STRATEGY
-from mfbai.study.status import line, proven
+from mfbai.study import sentences
+from mfbai.study.status import proven
 from mfbai.study.storage import DEFAULT, IN_MEMORY, NameTaken
 from mfbai.study.study import Study, create_study, load_study
 from mfbai.study.verdict import Verdict
@@ -106,6 +107,8 @@ def _progress(study: Study) -> Iterator[Callable[[], None]]:
 
         def show() -> None:
             status = study.status()
-            bar.update(task, completed=proven(status), description=line(status))
+            bar.update(
+                task, completed=proven(status), description=f"{sentences.leader(status)}; {sentences.progress(status)}"
+            )
 
         yield show
