@@ -63,8 +63,8 @@ def alarm(alarm: BiasAlarm, problem: Problem) -> str:
     return f"{what} If all bounds held, this would happen with a probability of {digits(alarm.level, 2)} at most."
 
 
-def progress(status: Status) -> str:
-    """What was spent, and on how many evaluations."""
+def progress(status: Status, remaining: float | None = None) -> str:
+    """What was spent, and on how many evaluations; what the rest will cost, by a forecast."""
     spent = digits(status.cost) if status.max_cost is None else f"{digits(status.cost)} of {digits(status.max_cost)}"
     counts = {
         "evaluation" if status.told == 1 else "evaluations": status.told,
@@ -75,7 +75,8 @@ def progress(status: Status) -> str:
         "after the verdict": status.late,
     }
     told = [f"{count} {what}" for what, count in counts.items() if count or what == "evaluations"]
-    return f"cost {spent}; {', '.join(told)}"
+    forecast = "" if not remaining else f"; about {digits(remaining, 2)} more to the verdict, by the results so far"
+    return f"cost {spent}; {', '.join(told)}{forecast}"
 
 
 def leader(status: Status) -> str:

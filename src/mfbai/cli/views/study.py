@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 
     from mfbai.study import Status
 
+SHOWN = 20  # arms, unless asked for others
 
-def picture(status: Status, *more: Any) -> Group:
-    """Where the study stands, how far the proof is, and what is known of each arm."""
+
+def picture(status: Status, *more: Any, top: int = SHOWN, remaining: float | None = None) -> Group:
+    """Where the study stands, how far the proof is, and what is known of the first `top` arms."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.text import Text
@@ -23,12 +25,24 @@ def picture(status: Status, *more: Any) -> Group:
 
     bar = ProgressBar(total=1.0, completed=proven(status), width=72)
     head = Text(sentences.state_of(status), style="bold" if status.result else "")
+    told = Text(sentences.progress(status, remaining))
+    count = status.problem.n_arms
+    rest = [Text(f"and {count - top} more arms (mfbai study status --top {count})", style="dim")] if count > top else []
     warnings = [f"Bias alarm: {sentences.alarm(alarm, status.problem)}" for alarm in status.alarms]
     alarms = [Text(warning, style="bold red") for warning in warnings]
-    return Group(head, Text(sentences.progress(status)), bar, "", arms(status), *alarms, *more)
+    return Group(head, told, bar, "", arms(status, top), *rest, *alarms, *more)
 
 
-def arms(status: Status) -> Table:
+def first_arms(status: Status, top: int) -> list[int]:
+    """All arms in their order, if that is not too many; else the leader and its closest rivals."""
+    if status.problem.n_arms <= top:
+        return list(range(status.problem.n_arms))
+    rivals = [a for a in status.evidence.argsort(kind="stable").tolist() if a != status.leader_index]
+    leader = [] if status.leader_index is None else [status.leader_index]
+    return [*leader, *rivals][:top]
+
+
+def arms(status: Status, top: int) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
@@ -39,15 +53,20 @@ def arms(status: Status) -> Table:
         table.add_column(escape(fidelity), justify="right")
     table.add_column(f"true mean ({100 * (1 - status.delta):g} %)", justify="right")
     table.add_column(f"proof (of {status.needed:.2f})", justify="right")
-    for a, arm in enumerate(problem.arms):
-        cells = [
-            f"{mean:.4g} ({count:.0f})" if count else ""
-            for mean, count in zip(status.means[a], status.counts[a], strict=True)
-        ]
-        low, high = status.intervals[a].tolist()
-        known = f"{low:.4g} to {high:.4g}" if isfinite(high - low) else ""
-        known = known if low <= high else "none fits"
+    for a in first_arms(status, top):
         leads = a == status.leader_index
-        proof = "leads" if leads else f"{max(status.evidence[a], 0.0):.2f}"
-        table.add_row(escape(arm), *cells, known, proof, style="green" if leads else "")
+        table.add_row(escape(problem.arms[a]), *cells(status, a), style="green" if leads else "")
     return table
+
+
+def cells(status: Status, a: int) -> list[str]:
+    """Of an arm: its means, its interval, and the proof against it."""
+    means = [
+        f"{mean:.4g} ({count:.0f})" if count else ""
+        for mean, count in zip(status.means[a], status.counts[a], strict=True)
+    ]
+    low, high = status.intervals[a].tolist()
+    known = f"{low:.4g} to {high:.4g}" if isfinite(high - low) else ""
+    known = known if low <= high else "none fits"
+    proof = "leads" if a == status.leader_index else f"{max(status.evidence[a], 0.0):.2f}"
+    return [*means, known, proof]
