@@ -36,7 +36,8 @@ ENTRIES = {
     "add": ("arm", "fidelity", "values"),
     "verdict": ("state", "arm", "risk", "cost", "told", "alarms"),
 }
-SETTINGS = [entry.name for entry in dataclasses.fields(Settings)]
+SETTINGS = {entry.name for entry in dataclasses.fields(Settings)}
+UNSAID = {"seeds"}  # settings that journals of mfbai 0.1.0 do not have
 VERSIONS = ("mfbai", "numpy", "numba", "python", "machine")
 CLOSE = 1e-6  # relative difference that another machine's arithmetic may make, in what a verdict says of its risk
 
@@ -154,14 +155,15 @@ class Audit:
     def __init__(self, first: Mapping[str, Any]) -> None:
         if first.get("kind") != "create":
             raise Differs("the first event does not create a study")
-        _check_entries(first, {"mfbai", *SETTINGS})
+        stated = SETTINGS - (UNSAID - set(first))
+        _check_entries(first, {"mfbai", *stated})
         if not isinstance(first.get("mfbai"), str):
             raise Differs("it does not say which version of mfbai created the study")
         try:
             self.settings: Settings = read_settings(first)
         except InvalidInput as error:
             raise Differs(f"the study could not have been created: {error}") from None
-        if canonical(self.settings.to_dict()) != canonical({name: first[name] for name in SETTINGS}):
+        if canonical(self.settings.to_dict()) != canonical({name: first[name] for name in stated}):
             raise Differs("the study could not have been created so: its settings are not as they would be written")
         self.fold = Fold(self.settings)
 
