@@ -2,7 +2,8 @@
 
 Rival j is ruled out against arm i once ln E_ij (`kernels.e_values`) reaches ln((K - 1) / delta), and stays ruled out.
 Stop when the arm of the largest psi has ruled out all others. If it is wrong, its E against the best arm has reached
-(K - 1) / delta, which has a probability of delta / (K - 1) at most, and there are K - 1 wrong arms: docs/theory/guarantee.md.
+(K - 1) / delta, which has a probability of delta / (K - 1) at most, and there are K - 1 wrong arms:
+docs/theory/guarantee.md.
 
 It is cheap because ln E_ij <= f_ij: nothing is computed while f is too small. A test that fails leaves a witness, a
 pair at frozen top means, whose f is then kept an upper bound by a few additions for each evaluation, as in `glr`. The
