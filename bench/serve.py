@@ -1,6 +1,6 @@
 """A server at full size: `make bench-serve`. 200 clients for a minute with the page open, then kills under load.
 
-The tests in tests/test_serve_load.py are the same with fewer clients and kills. Takes about four minutes. The machine
+The tests in tests/web/test_load.py are the same with fewer clients and kills. Takes about four minutes. The machine
 must be quiet: clients, server and browser share its cores.
 """
 
@@ -37,7 +37,7 @@ def load(storage):
         study = mfbai.Client(server.address).create_study(TIED, NEVER, name="load")
         page = Page(f"{server.address}/#/study/load")
         began = time.monotonic()
-        found = press(server.port, "load", CLIENTS, RATE, SECONDS)
+        found = press(server.port, "load", CLIENTS, RATE, rounds=RATE * SECONDS // CLIENTS)
         took = time.monotonic() - began
         changes = page.end()
         told = told_in(study)
@@ -77,7 +77,7 @@ def kills(storage):
 
 
 class Page:
-    """A browser that shows a study, and notes when what it shows changes; in a process of its own, as others are."""
+    """A browser that shows a study, and notes when what it shows changes; in a process of its own."""
 
     def __init__(self, address):
         context = multiprocessing.get_context("spawn")

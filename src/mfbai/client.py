@@ -1,4 +1,4 @@
-"""Studies of a server that is elsewhere: `mfbai serve`, in the words of `Study`."""
+"""Studies on a server (`mfbai serve`), with the methods of `Study`."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ from mfbai.study.storage import NameTaken
 
 SERVER = "http://127.0.0.1:8400"
 PATIENCE = 60.0  # seconds that a server may be away
-TIMEOUT = 180.0  # seconds that an answer may take: the first of its kind may have to be compiled
-PAUSES = (0.05, 2.0)  # seconds before the first and before later attempts, at most
-AWAY = (502, 503, 504)  # what is answered if the server, or its storage, is away for a moment
+TIMEOUT = 180.0  # seconds that an answer may take: the server may have to compile
+PAUSES = (0.05, 2.0)  # seconds before the second attempt, and before later ones at most
+AWAY = (502, 503, 504)  # statuses of a server whose storage, or which itself, is away for a moment
 
 
 class Client:
-    """A server's studies.
+    """The studies of a server.
 
-    url        where `mfbai serve` says it is
-    token      if it needs one; that of the environment variable MFBAI_TOKEN, if none is given
-    patience   seconds for which calls are tried again while the server is away
+    url        the address that `mfbai serve` prints
+    token      the server's token, if it needs one; by default that of the environment variable MFBAI_TOKEN
+    patience   seconds for which a call is repeated while the server is away
 
-    It may be used by several threads. What cannot be done twice, `create_study` and `add`, is not sent again once it
+    Several threads may share a client. `create_study` and `add` cannot be done twice: they are not sent again once they
     may have arrived.
     """
 
@@ -89,7 +89,7 @@ class Client:
         direction: str | None = None,
         options: Mapping[str, float] | None = None,
     ) -> RemoteStudy:
-        """A new study on the server: as `mfbai.create_study`. The path of a spec file is one of this machine."""
+        """Create a study on the server, as `mfbai.create_study` does. Spec files are read on this machine."""
         found = read_problem(load(problem, ties=True) if isinstance(problem, str | Path) else problem)
         asked: dict[str, Any] = {"name": name, "strategy": strategy, "stopping": stopping, "tolerance": tolerance}
         asked |= {"max_cost": max_cost, "direction": direction, "options": None if options is None else dict(options)}
@@ -118,12 +118,20 @@ class Client:
                 if not page["studies"] or len(names) >= page["total"]:
                     return names[::-1]
 
+    def choices(self) -> dict[str, Any]:
+        """What a new study can be made of: strategies, rules, families, directions, defaults and limits."""
+        found = self.call("GET", "choices")
+        with self.understanding():
+            if not isinstance(found["strategies"], list):
+                raise TypeError
+            return dict(found)
+
     def close(self) -> None:
         """End the connections that are not in use; the next call makes another."""
         _close_all(self._idle)
 
     def call(self, method: str, path: str, body: Any = None, *, repeatable: bool = True) -> Any:
-        """What the server answers; its errors are raised as the library's own."""
+        """The server's answer; its errors are raised as the library's own exceptions."""
         data = None if body is None else _encode(body)
         until = time.monotonic() + self._patience
         pause, longest = PAUSES
@@ -131,7 +139,7 @@ class Client:
             sent = False
             connection = None
             try:
-                # One that lay idle may be broken, which is found out only when something was sent.
+                # An idle connection may be broken, which shows only after something was sent.
                 connection = self._idle.pop() if self._idle and repeatable else self._connect()
                 sent = True
                 status, answer = self._exchange(connection, method, path, data)
@@ -157,7 +165,7 @@ class Client:
 
     @contextmanager
     def understanding(self) -> Iterator[None]:
-        """Read an answer: if it is not as mfbai would give it, say so."""
+        """Read an answer: raise StorageError if it is not one of mfbai's."""
         try:
             yield
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -188,7 +196,7 @@ class Client:
 
 
 class RemoteStudy:
-    """A study on a server, in the words of `Study`: see `Client.create_study` and `Client.load_study`."""
+    """A study on a server, with the methods of `Study`: see `Client.create_study` and `Client.load_study`."""
 
     def __init__(self, client: Client, settings: Settings) -> None:
         self.settings = settings
@@ -223,22 +231,22 @@ class RemoteStudy:
             return found
 
     def tell(self, trial: Trial | str, value: float) -> None:
-        """The value of a trial. It is on the server's disk when this returns. To tell the same again does nothing."""
+        """Report the value of a trial. It is on the server's disk when this returns. Repeating it changes nothing."""
         self._post("tell", {"trial": _id(trial), "value": self.check_value(value)})
 
     def fail(self, trial: Trial | str, reason: str = "") -> None:
-        """A trial has no value and never will."""
+        """Report that a trial has no value and never will."""
         if not isinstance(reason, str):
             raise InvalidInput([Fault("reason", f"is {reason!r:.60}: give text")])
         sendable = reason.encode("utf-8", "backslashreplace").decode("utf-8")
         self._post("fail", {"trial": _id(trial), "reason": sendable[:LONGEST_REASON]})
 
     def renew(self, trial: Trial | str, *, lease: float = LEASE) -> None:
-        """The worker is still at it: it has `lease` seconds from now."""
+        """Extend the lease of a trial that is still being evaluated: `lease` seconds from now."""
         self._post("renew", {"trial": _id(trial), "lease": lease})
 
     def release(self, trial: Trial | str) -> None:
-        """The worker gives the trial up: whoever asks next has it."""
+        """Give a trial back: the next caller that asks receives it."""
         self._post("release", {"trial": _id(trial)})
 
     def add(self, arm: str | int, fidelity: str | int, values: float | Iterable[float]) -> None:
@@ -271,7 +279,7 @@ class RemoteStudy:
             ]
 
     def trials(self) -> list[tuple[str, tuple[int, int]]]:
-        """The ids and cells (arm, fidelity) of what is under way."""
+        """The ids and cells (arm, fidelity) of the trials under way."""
         answer = self._get("trials")
         with self._client.understanding():
             return [(row["id"], (row["arm_index"], row["fidelity_index"])) for row in answer["trials"]]
@@ -355,11 +363,11 @@ def _read(url: str, status: int, answer: bytes) -> Any:
 
 
 def _error(url: str, status: int, answer: bytes) -> MfbaiError:
-    """The exception that the server tells of."""
+    """The exception that the answer describes."""
     try:
-        problem = json.loads(answer)
-        name, told = problem["type"].rpartition(":")[2], str(problem["detail"])
-        faults = [Fault(fault["field"], fault["message"]) for fault in problem.get("faults") or []]
+        body = json.loads(answer)
+        name, told = body["type"].rpartition(":")[2], str(body["detail"])
+        faults = [Fault(fault["field"], fault["message"]) for fault in body.get("faults") or []]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return StorageError(f"{url} answered {status}, and not as mfbai does: check that `mfbai serve` runs there")
     kind = NameTaken if name == "NameTaken" else getattr(errors, name, None)

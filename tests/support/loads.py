@@ -8,7 +8,7 @@ import time
 from typing import NamedTuple
 
 import mfbai
-from support.servers import Server
+from support.servers import PATIENCE, Server, steady_port
 
 # All arms are the same, so there is never a verdict.
 TIED = mfbai.Problem(
@@ -19,7 +19,7 @@ TIED = mfbai.Problem(
     fidelities=["sketch", "model", "real"],
 )
 NEVER = 1e-9  # a risk that luck does not reach
-LEASE = 600.0  # seconds: none runs out meanwhile
+LEASE = 1e6  # seconds: none runs out meanwhile
 
 
 def evaluate(seed):
@@ -35,23 +35,24 @@ class Load(NamedTuple):
     errors: list[object]
 
 
-def press(port, study, clients, rate, seconds):
-    """So many clients ask and tell, `rate` times a second all together."""
+def press(port, study, clients, rate, rounds):
+    """So many clients ask and tell, each `rounds` times; all together `rate` times a second, if the server keeps up."""
     load = Load([], [], {}, [])
+    chance = random.Random(1)
 
     async def all_of_them():
-        until = time.monotonic() + seconds
-        await asyncio.gather(*(_press(port, study, clients / rate, until, load) for _ in range(clients)))
+        began, pause = time.monotonic(), clients / rate
+        starts = [began + chance.random() * pause for _ in range(clients)]
+        await asyncio.gather(*(_press(port, study, due, pause, rounds, load) for due in starts))
 
     asyncio.run(all_of_them())
     return load
 
 
-async def _press(port, study, pause, until, load):
+async def _press(port, study, due, pause, rounds, load):
     """At a steady pace: a call that comes late does not make the next one later."""
     connection = _Connection(port, study)
-    due = time.monotonic() + random.random() * pause
-    while due < until:
+    for _ in range(rounds):
         await asyncio.sleep(max(0.0, due - time.monotonic()))
         due += pause
         try:
@@ -100,12 +101,13 @@ class Survivors:
     """Patient clients, each in a thread, that ask and tell while their server is killed and started again."""
 
     def __init__(self, storage, clients):
-        self.server = Server(storage)
+        self.server = Server(storage, port=steady_port())
         self.storage = storage
         self.acknowledged = {}  # trial: value
         self.received = []  # trials, as often as they were handed out
         self.errors = []
         self.stop = threading.Event()
+        self._chance = random.Random(1)
         mfbai.Client(self.server.address).create_study(TIED, NEVER, name="kills")
         self.threads = [threading.Thread(target=self._work, daemon=True) for _ in range(clients)]
         for thread in self.threads:
@@ -113,7 +115,7 @@ class Survivors:
 
     def _work(self):
         try:
-            study = mfbai.Client(self.server.address, patience=120).load_study("kills")
+            study = mfbai.Client(self.server.address, patience=PATIENCE).load_study("kills")
             while not self.stop.is_set():
                 trial = study.ask(lease=LEASE)
                 self.received.append(trial.id)
@@ -128,7 +130,7 @@ class Survivors:
         before = len(self.acknowledged)
         while len(self.acknowledged) < before + 20 and not self.errors:
             time.sleep(0.01)
-        time.sleep(random.random() * 0.1)
+        time.sleep(self._chance.random() * 0.1)  # the moment of the kill
         self.server.kill()
         self.server = Server(self.storage, port=self.server.port)
 
@@ -136,7 +138,7 @@ class Survivors:
         """Let all finish what they are at; then the server."""
         self.stop.set()
         for thread in self.threads:
-            thread.join(130)
+            thread.join(PATIENCE)
         assert not any(thread.is_alive() for thread in self.threads)
         self.server.stop()
 

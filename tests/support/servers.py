@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import os
+import random
 import re
 import signal
 import socket
@@ -13,12 +14,16 @@ import threading
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
-READY = 240  # seconds: the first start may compile
+from mfbai.model.spec import from_dict
+
+PATIENCE = 900  # seconds for anything to happen: kernels may have to compile, on a busy machine
+TOKEN = "correct-horse-battery-staple"
 SPEC = {
     "problem": {"arms": ["plain", "wide", "deep"]},
     "fidelity": [{"name": "coarse", "cost": 0.1, "bias": 0.1}, {"name": "full", "cost": 1.0}],
     "family": {"name": "gaussian", "variance": 0.04},
 }
+PROBLEM = from_dict(SPEC)
 TEXT = """
 [problem]
 arms = ["plain", "wide"]
@@ -46,7 +51,7 @@ class Server:
         )
         self.pid = self.process.pid
         self.said = ""
-        late = threading.Timer(READY, self.process.kill)
+        late = threading.Timer(PATIENCE, self.process.kill)
         late.start()
         try:
             while not (found := re.search(r"at (http://\S+) \(Ctrl-C", self.said)):
@@ -59,12 +64,12 @@ class Server:
         self.port = urlsplit(self.address).port
         self.token = token
 
-    def stop(self, with_signal=signal.SIGTERM, patience=10):
+    def stop(self, with_signal=signal.SIGTERM):
         """Let it end by itself; its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(with_signal)
         try:
-            rest, _ = self.process.communicate(timeout=patience)
+            rest, _ = self.process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             self.kill()
             raise
@@ -92,7 +97,7 @@ class Server:
             given["Content-Type"] = "application/json"
             body = body if isinstance(body, bytes) else json.dumps(body).encode()
         given |= headers or {}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             if body is not None:
@@ -126,9 +131,9 @@ class Server:
     def tell(self, study, trial, value):
         return self.post(f"{study}/tell", {"trial": trial["id"], "value": value})
 
-    def raw(self, data, timeout=20):
+    def raw(self, data):
         """All that is answered to some bytes until the connection is closed."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
             with contextlib.suppress(OSError):  # it may answer and close before it has read everything
                 connection.sendall(data)
             answer = b""
@@ -136,6 +141,15 @@ class Server:
                 while part := connection.recv(65536):
                     answer += part
             return answer
+
+
+def steady_port():
+    """A free port that no outgoing connection is given meanwhile: for a server that is to be started there again."""
+    for port in random.SystemRandom().sample(range(20_000, 32_000), 100):  # systems take theirs from above
+        with socket.socket() as trying, contextlib.suppress(OSError):
+            trying.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
 
 
 class Answer(NamedTuple):
@@ -151,7 +165,7 @@ class Stream:
     """The server-sent events of a study."""
 
     def __init__(self, server, study):
-        self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
         self.connection.request("GET", f"/api/v1/studies{study}/events")
         self.response = self.connection.getresponse()
         self.status = self.response.status
@@ -176,3 +190,32 @@ class Stream:
 
     def __exit__(self, *_):
         self.close()
+
+
+def open_stream(server, study):
+    """A stream that was admitted, past its first view: streams closed before may count for a moment."""
+    while True:
+        stream = Stream(server, study)
+        event = stream.next() if stream.status == 200 else None
+        if event is not None and event[0] == "view":
+            return stream
+        stream.close()
+
+
+def refused(answer, status, message, kind=None):
+    """A refusal says what is wrong, in the same form always."""
+    assert (answer.status, answer.headers["content-type"]) == (status, "application/problem+json"), answer.body
+    body = answer.json()
+    assert body["status"] == status
+    assert re.search(message, body["detail"]), body["detail"]
+    if kind is not None:
+        assert body["type"] == f"urn:mfbai:{kind}"
+    return True
+
+
+def journal(server, study):
+    return server.get(f"{study}/journal").json()["events"]
+
+
+def kinds(server, study):
+    return [event["kind"] for event in journal(server, study)]

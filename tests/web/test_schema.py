@@ -12,7 +12,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
-from support.servers import Server
+from support.servers import PATIENCE, Server
 
 EXAMPLES = int(os.environ.get("MFBAI_SCHEMA_EXAMPLES", "12"))  # of each operation
 TRIAL = "[1-9][0-9]{0,8}-[0-9a-f]{8}"
@@ -53,7 +53,7 @@ class Api:
 
     def check(self, case):
         before = self.stored()
-        answer = case.call(base_url=self.server.address)
+        answer = case.call(base_url=self.server.address, timeout=PATIENCE)
         after = self.stored()
         case.validate_response(answer, checks=CHECKS)
         if answer.status_code >= 400:

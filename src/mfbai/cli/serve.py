@@ -16,24 +16,26 @@ from mfbai.cli.output import LOADING
 from mfbai.terminal import waiting
 
 if TYPE_CHECKING:
-    from mfbai.study.storage import Storage
-    from mfbai.web.desk import Hub
+    from socket import socket
 
+    from mfbai.study.storage import Storage
+
+HOST = "127.0.0.1"
 PORT = 8400
 NEEDED = "pip install 'mfbai[web]'"
 
 
 def serve(
     storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
-    host: Annotated[str, typer.Option(help="Where to listen; beyond this machine a token is needed.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="0: any that is free.")] = PORT,
-    token_file: Annotated[Path | None, typer.Option(help="Holds the token; or set MFBAI_TOKEN.")] = None,
-    demo: Annotated[bool, typer.Option("--demo", help="Simulated studies, kept nowhere.")] = False,
+    host: Annotated[str, typer.Option(help="Address to listen at; others than this machine's need a token.")] = HOST,
+    port: Annotated[int, typer.Option(help="Port to listen at; 0 picks a free one.")] = PORT,
+    token_file: Annotated[Path | None, typer.Option(help="File with the token; or set MFBAI_TOKEN.")] = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Serve simulated studies and keep nothing.")] = False,
 ) -> None:
-    """Studies over HTTP, and a page to watch them.
+    """Serve studies over HTTP, with a page to watch them.
 
-    The page is at the address that is printed; the API is described at /openapi.json there. Ctrl-C ends it; nothing
-    that was acknowledged is lost.
+    It prints the address of the page; /openapi.json there describes the API. Ctrl-C stops the server; nothing that it
+    acknowledged is lost.
 
     Example: mfbai serve --demo
     """
@@ -44,31 +46,39 @@ def serve(
         raise InvalidInput([Fault("--storage", "cannot go with --demo, whose studies are kept nowhere")])
     token = access.find_token(token_file)
     with access.listen(host, port, token) as listening:
-        if demo:
-            interpret()
-        try:
-            from mfbai.web import server
-        except ModuleNotFoundError as error:
-            raise InvalidInput([Fault(str(error.name), f"is not installed: {NEEDED}")]) from None
-        with place(storage, demo) as (opened, label):
-            if not demo:
-                with waiting(LOADING):
-                    server.warm_up()
-
-            def ready(hub: Hub) -> None:
-                start_demo(opened, demo)
-                typer.echo(f"{label} at {access.address_of(listening)} (Ctrl-C ends it)")
-                sys.stdout.flush()
-
-            server.serve(opened, listening, token, ready)
+        run(storage, listening, token, demo)
     typer.echo("stopped")
     sys.stdout.flush()
     os._exit(0)  # threads may be compiling, or waiting for a database: nothing that counts
 
 
+def run(storage: str, listening: socket, token: str | None, demo: bool) -> None:
+    """Serve until the process is told to stop."""
+    from mfbai.errors import Fault, InvalidInput
+    from mfbai.web import access
+
+    if demo:
+        interpret()
+    try:
+        from mfbai.web import server
+    except ModuleNotFoundError as error:
+        raise InvalidInput([Fault(str(error.name), f"is not installed: {NEEDED}")]) from None
+    with place(storage, demo) as (opened, label):
+        if not demo:
+            with waiting(LOADING):
+                server.warm_up()
+
+        def ready() -> None:
+            start_demo(opened, demo)
+            typer.echo(f"{label} at {access.address_of(listening)} (Ctrl-C ends it)")
+            sys.stdout.flush()
+
+        server.serve(opened, listening, token, ready)
+
+
 @contextmanager
 def place(storage: str, demo: bool) -> Iterator[tuple[Storage, str]]:
-    """Where the studies are; those of a demo are gone with it."""
+    """The storage, and what to call it; a demo's storage ends with it."""
     from mfbai.study.storage import Storage
 
     if not demo:
@@ -82,14 +92,14 @@ def place(storage: str, demo: bool) -> Iterator[tuple[Storage, str]]:
 
 
 def interpret() -> None:
-    """Let Python interpret what would be compiled, for a minute, the first time: the studies of the demo are small.
+    """Have Python interpret what would otherwise compile for a minute: the studies of the demo are small.
 
-    It holds for the rest of the process: nothing may be refused any more.
+    This holds for the rest of the process, so every check must come before it.
     """
     import warnings
 
     os.environ["NUMBA_DISABLE_JIT"] = "1"
-    warnings.filterwarnings("ignore", category=RuntimeWarning, module="mfbai.kernels")  # compiled code gives none
+    warnings.filterwarnings("ignore", category=RuntimeWarning, module="mfbai.kernels")  # compiled code does not warn
 
 
 def start_demo(storage: Storage, wanted: bool) -> None:

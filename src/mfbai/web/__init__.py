@@ -1,13 +1,18 @@
 """`mfbai serve`: an HTTP API over studies, and a page to watch them.
 
-desk      a study in the server: calls that have gathered are done in one turn; whoever watches is told of changes
-insight   what the page shows of a study beyond its status
-guard     what every request must pass: size, origin, token
+app       the API: its routes
 bodies    what the API takes and gives
-specs     the problems that are sent
-app       the API
-protocol  a limit to what comes before a body
-access    where it listens, and who may call
-server    the process: how it begins, and how it ends
+reading   what callers send: the study that a path names, bodies, specs
+choices   what a new study can be made of: strategies, rules, families, limits
+errors    exceptions as responses
+hub       the studies that are open
+queue     a study's calls, gathered into turns
+streams   server-sent events of a study
+view      what the page shows of a study
+guard     what every request must pass: size, origin, token
+protocol  a limit on the size of a request's head
+access    where the server listens, and the token that callers need
+server    the process: how it starts and stops
 demo      simulated studies
+static    the page
 """

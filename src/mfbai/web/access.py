@@ -1,4 +1,4 @@
-"""Where the server listens, and the token that callers must have. Imports nothing heavy: mistakes are told at once."""
+"""Where the server listens, and the token that callers need. Imports nothing heavy: mistakes are reported at once."""
 
 from __future__ import annotations
 

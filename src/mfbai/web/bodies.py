@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,14 +18,19 @@ MOST_EVENTS = 1000  # of a journal, in one answer
 TrialId = Annotated[str, Field(pattern=f"^{limits.TRIAL_ID}$", examples=["1-45a367aa"])]
 Value = Annotated[float, Field(gt=-LARGEST, lt=LARGEST, allow_inf_nan=False)]
 Lease = Annotated[
-    float, Field(gt=0, le=LONGEST_LEASE, allow_inf_nan=False, description="Seconds that the worker will take, at most.")
+    float, Field(gt=0, le=LONGEST_LEASE, allow_inf_nan=False, description="Seconds that the worker may take.")
 ]
 State = Literal["running", "decided", "undecided"]
 Table = list[list[float | None]]
 
 
+def as_json(value: Any) -> bytes:
+    """The form of everything that leaves the server: ASCII, so that any text can be sent."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
 class Body(BaseModel):
-    """What is sent must be exactly what is asked for."""
+    """A caller sends these entries and no others."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -33,7 +39,7 @@ class NewStudy(Body):
     spec: str | dict[str, Any] = Field(
         description="The problem: the text of a TOML spec, or the same tables as JSON. Never the name of a file."
     )
-    delta: float = Field(gt=0, lt=1, description="The risk of a wrong answer that is accepted.", examples=[0.05])
+    delta: float = Field(gt=0, lt=1, description="The accepted risk of a wrong answer.", examples=[0.05])
     name: str | None = Field(None, min_length=1, max_length=LONGEST_NAME)
     strategy: str = DEFAULT_STRATEGY
     stopping: str = DEFAULT_RULE
@@ -44,12 +50,12 @@ class NewStudy(Body):
 
 
 class Ask(Body):
-    n: int = Field(1, ge=1, le=MOST_AT_ONCE, description="How many evaluations, at most.")
+    n: int = Field(1, ge=1, le=MOST_AT_ONCE, description="How many evaluations to hand out, at most.")
     lease: Lease = LEASE
     request: str | None = Field(
         None,
         pattern=f"^{limits.REQUEST}$",
-        description="A name for this very request: if it is sent again, the answer is the same.",
+        description="An idempotency key: repeating it returns the same trials.",
     )
 
 
@@ -164,7 +170,7 @@ class VerdictBody(BaseModel):
 
 
 class StatusBody(BaseModel):
-    """Where a study stands. What is infinite, or not known, is null."""
+    """Where a study stands. What is infinite or unknown is null."""
 
     name: str
     state: State
@@ -175,9 +181,11 @@ class StatusBody(BaseModel):
     max_cost: float | None
     leader: str | None
     leader_index: int | None
-    risk: float = Field(description="Of answering the leader now: 1 if nothing is proven.")
-    evidence: list[float | None] = Field(description="That each arm is not better than the leader; null for itself.")
-    needed: float = Field(description="What each of these must reach.")
+    risk: float = Field(description="The risk of answering the leader now: 1 if nothing is proven.")
+    evidence: list[float | None] = Field(
+        description="The evidence that each arm is not better than the leader; null for the leader."
+    )
+    needed: float = Field(description="What the evidence of each arm must reach.")
     cost: float
     told: int
     waiting: int
@@ -222,8 +230,11 @@ class View(BaseModel):
     """What the page shows of a study."""
 
     status: StatusBody
-    sentence: str
-    progress: float
+    sentence: str = Field(description="The verdict, or how far from it the study is.")
+    alarms: list[str] = Field(description="A sentence on each alarm of the status.")
+    rule: str = Field(description="What decides when the study ends, within a sentence.")
+    proof_decides: bool = Field(description="Whether the study ends when the evidence reaches what is needed.")
+    progress: float = Field(description="The part of the proof that there is, from 0 to 1.")
     events: int
     costs: list[list[float]]
     biases: list[list[list[float | None]]]
@@ -231,14 +242,71 @@ class View(BaseModel):
     optimal: list[list[float]] | None = Field(
         description="Shares of the cost that are optimal at the current estimate."
     )
-    remaining: float | None = Field(description="The cost until the verdict, if these shares are kept.")
+    remaining: float | None = Field(description="The cost until the verdict if the money is spent in these shares.")
     recent: list[RecentEvent]
     open: list[UnderWay]
 
 
 class Journal(BaseModel):
     events: list[dict[str, Any]]
-    next: int | None = Field(description="Where to go on; null at the end.")
+    next: int | None = Field(description="The first event of the next page; null at the end.")
+
+
+class OptionBody(BaseModel):
+    name: str
+    default: float | None = Field(description="null: the caller must give it.")
+
+
+class StrategyBody(BaseModel):
+    name: str
+    summary: str
+    options: list[OptionBody]
+    needs_truth: bool = Field(description="It knows the true means: it can be simulated, but no study can use it.")
+    own_rule: bool = Field(description="It decides by itself when to stop: the stopping rule is not used.")
+    top_only: bool = Field(description="It evaluates at the top fidelity alone.")
+
+
+class RuleBody(BaseModel):
+    name: str
+    summary: str
+    options: list[OptionBody]
+
+
+class FamilyField(BaseModel):
+    name: str
+    required: bool
+
+
+class FamilyBody(BaseModel):
+    name: str
+    summary: str
+    fields: list[FamilyField] = Field(description="The entries of the [family] table, beside its name.")
+
+
+class DefaultsBody(BaseModel):
+    strategy: str
+    stopping: str
+
+
+class LimitsBody(BaseModel):
+    name: int = Field(description="Characters of a study's name.")
+    arms: int
+    cells: int = Field(description="Arms times fidelities.")
+    asked: int = Field(description="Trials in one `ask`.")
+    added: int = Field(description="Values in one `add`.")
+    lease: float = Field(description="Seconds.")
+    reason: int = Field(description="Characters of the reason for a failure.")
+
+
+class Choices(BaseModel):
+    """What a new study can be made of."""
+
+    strategies: list[StrategyBody]
+    rules: list[RuleBody]
+    families: list[FamilyBody]
+    directions: list[str]
+    defaults: DefaultsBody
+    limits: LimitsBody
 
 
 class FaultBody(BaseModel):
@@ -246,8 +314,8 @@ class FaultBody(BaseModel):
     message: str
 
 
-class Problem(BaseModel):
-    """An error, as RFC 9457 has it. The type ends in the name of the library's exception."""
+class ErrorBody(BaseModel):
+    """An error (RFC 9457). Its type ends in the name of the library's exception."""
 
     type: str
     title: str

@@ -18,12 +18,12 @@ from mfbai.study.storage import Storage
 
 WORKERS = 4  # evaluations under way, in each study
 PREPARED = 12  # results told at once, until there is something to see
-BREATH = 0.03  # seconds in which the server has Python to itself
-MOST_BEFORE = 600  # results that a study may have when it is first seen
+BREATH = 0.03  # seconds in which the server's threads can run
+MOST_BEFORE = 600  # results of a study before it is first shown
 
 
 class Show(NamedTuple):
-    """A study to be shown: what is known of it, and what only the simulation knows."""
+    """A study to show: what is known about it, and what only the simulation knows."""
 
     name: str
     problem: Problem
@@ -33,13 +33,13 @@ class Show(NamedTuple):
     strategy: str
     begun: float  # the part of the proof that there is at the start
     pause: float  # seconds between two results
-    alarming: bool = False  # a bias bound is wrong, and that is known at the start
+    alarming: bool = False  # a bias bound is wrong, and the results show it from the start
 
     def value(self, trial: Trial) -> float:
         return random.Random(trial.seed).gauss(self.means[trial.arm][trial.fidelity_index], sqrt(self.variance))
 
     def is_ready(self, status: Status) -> bool:
-        """Whether it has come far enough to be looked at."""
+        """Whether there is enough to look at."""
         return proven(status) >= self.begun and (bool(status.alarms) or not self.alarming)
 
 
@@ -53,7 +53,7 @@ PROMPTS = {
 MIXES = {
     "usual mix": (0.67, 0.655),
     "more sand": (0.60, 0.585),
-    "fly ash": (0.80, 0.560),  # the quick model flatters it: .24 where .05 is promised
+    "fly ash": (0.80, 0.560),  # the quick model is off by .24 here, and .05 is stated
     "fine gravel": (0.63, 0.625),
 }
 WINGS = {
@@ -63,7 +63,7 @@ WINGS = {
 
 
 def make_shows() -> list[Show]:
-    """One near its verdict, one with a bias bound that is wrong, one that takes its time."""
+    """One that is far from its verdict, one with a wrong bias bound, one that is nearly decided."""
     prompts = Problem(
         list(PROMPTS),
         costs=[0.05, 0.25, 2.0],
@@ -94,14 +94,14 @@ def make_shows() -> list[Show]:
 
 
 def start(storage: Storage) -> None:
-    """Begin the studies, and go on with them in threads that end with the process."""
+    """Create the studies, and continue them in threads that end with the process."""
     for show in make_shows():
         study = create_study(show.problem, show.delta, name=show.name, strategy=show.strategy, storage=storage)
         threading.Thread(target=run, args=(study, show), daemon=True).start()
 
 
 def prepare(study: Study, show: Show) -> None:
-    """So many results that there is something to see."""
+    """Tell results until there is something to see."""
     while (status := study.status()).result is None and status.told < MOST_BEFORE and not show.is_ready(status):
         with study.together():
             for trial in study.ask_many(PREPARED):
@@ -110,7 +110,7 @@ def prepare(study: Study, show: Show) -> None:
 
 
 def run(study: Study, show: Show) -> None:
-    """Quickly to where it is worth watching; then one result after the other, in some disorder, until the verdict."""
+    """Prepare the study, then tell one result after another, in random order, until the verdict."""
     under_way: list[Trial] = []
     clock = threading.Event()
     try:

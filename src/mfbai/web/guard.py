@@ -7,17 +7,17 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from mfbai.web.desk import as_json
+from mfbai.web.errors import MEDIA_TYPE, error_body
 
 LARGEST_BODY = 1 << 20  # bytes
-LARGEST_READ = 1 << 23  # bytes that are read and thrown away: many clients hear nothing before they have sent all
+LARGEST_READ = 1 << 23  # bytes that are read and dropped: many clients read no answer before they have sent everything
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 JSON = "application/json"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-HEADERS = [  # of every response: `server` has them sent, even if this is never reached
+HEADERS = [  # of every response: `server` adds them, also to those that the guard never sees
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -32,19 +32,14 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Refused(Exception):  # noqa: N818
-    """A request that goes no further: the status, and what to tell."""
+    """A request that goes no further: the status and the message to answer with."""
 
-    def __init__(self, status: int, name: str, told: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
-        super().__init__(told)
+    def __init__(self, status: int, name: str, detail: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
+        super().__init__(detail)
         self.status = status
         self.name = name
-        self.told = told
+        self.detail = detail
         self.headers = headers
-
-
-def problem(status: int, name: str, told: str, **more: Any) -> bytes:
-    """An error as the body of a response (RFC 9457); `name` is the exception's, for programs."""
-    return as_json({"type": f"urn:mfbai:{name}", "title": name, "status": status, "detail": told, **more})
 
 
 class Guard:
@@ -75,7 +70,7 @@ class Guard:
             _check_host(headers)
         _check_origin(headers)
         if not path.startswith("/api/") and path != "/openapi.json":
-            return  # the page itself, which is no secret
+            return  # the page itself is not secret
         if self._token is not None and not self._knows_token(headers):
             told = (
                 "the token is wrong: send the server's" if b"authorization" in headers else "a token is needed: send it"
@@ -93,8 +88,8 @@ class Guard:
 
 
 def _check_host(headers: dict[bytes, bytes]) -> None:
-    """Without a token, what protects us is that only this machine's programs can call; a browser can be lured into
-    calling by another name that leads here."""
+    """Without a token, only programs on this machine may call. Another site could point its own name at this address
+    and have the user's browser call it, so the name must be a local one."""
     host = headers.get(b"host", b"").decode("latin-1")
     try:
         name = urlsplit(f"//{host}").hostname
@@ -107,7 +102,7 @@ def _check_host(headers: dict[bytes, bytes]) -> None:
 
 
 def _check_origin(headers: dict[bytes, bytes]) -> None:
-    """A page of another site must not speak for the user."""
+    """A page of another site must not act for the user."""
     origin, host = headers.get(b"origin"), headers.get(b"host", b"")
     if origin is not None and origin.partition(b"://")[2] != host:
         raise Refused(403, "Forbidden", "pages of other sites may not use this server")
@@ -148,8 +143,8 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 
 async def _refuse(refused: Refused, send: Send) -> None:
-    body = problem(refused.status, refused.name, refused.told)
-    headers = [(b"content-type", b"application/problem+json"), (b"content-length", b"%d" % len(body)), *refused.headers]
+    body = error_body(refused.status, refused.name, refused.detail)
+    headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(body)), *refused.headers]
     if refused.status == 413:
         headers.append((b"connection", b"close"))  # the rest of it is not read
     await send({"type": "http.response.start", "status": refused.status, "headers": headers})

@@ -1,14 +1,26 @@
-"""Specs that were sent: read with suspicion, as small ones can be very large."""
+"""What callers send: the study that a path names, JSON bodies, specs. All are read with suspicion."""
 
 from __future__ import annotations
 
+import json
 import re
-from typing import Any
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, get_type_hints
+from urllib.parse import unquote
 
-from mfbai.errors import Fault, InvalidInput
+from fastapi import Depends, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+
+from mfbai.errors import Fault, InvalidInput, UnknownName
 from mfbai.model.problem import Instance, Problem
 from mfbai.model.spec import from_dict, parse
 from mfbai.study.limits import LONGEST_NAME
+from mfbai.web.guard import Receive, Scope, Send
+from mfbai.web.hub import Desk, Hub
 
 MOST_ARMS = 1000
 MOST_CELLS = 10_000
@@ -17,8 +29,89 @@ PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
 DOTTED = re.compile(rf"(?<![\w-])(?:{PART}){{{MOST_DOTS}}}", re.ASCII)
 
 
+# --- what a call is about
+
+
+async def hub_of(request: Request) -> Hub:
+    hub: Hub = request.app.state.hub
+    return hub
+
+
+async def desk_of(name: str, request: Request) -> Desk:
+    """The study that the path names; the name is encoded there, as it may hold slashes."""
+    try:
+        wanted = unquote(name, errors="strict")
+    except UnicodeDecodeError:
+        raise UnknownName([Fault("unknown study", f"{name!r}: it is not UTF-8")], "study") from None
+    hub = await hub_of(request)
+    return await hub.desk(wanted)
+
+
+TheHub = Annotated[Hub, Depends(hub_of)]
+TheDesk = Annotated[Desk, Depends(desk_of)]
+
+
+class BodyRoute(APIRoute):
+    """A route that reads its own body: FastAPI takes longer for that than the call itself takes."""
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            await super().handle(scope, receive, send)  # answers with the methods that are allowed
+            return
+        request = Request(scope, receive)
+        wanted = _parameters(self.endpoint)
+        given: dict[str, Any] = {}
+        if "hub" in wanted:
+            given["hub"] = await hub_of(request)
+        else:
+            given["desk"] = await desk_of(request.path_params["name"], request)
+        try:
+            given["body"] = wanted["body"].model_validate(_read_json(await request.body()))
+        except ValidationError as error:
+            raise RequestValidationError(
+                [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]
+            ) from None
+        response: Response = await self.endpoint(**given)
+        await response(scope, receive, send)
+
+
+@cache
+def _parameters(endpoint: Callable[..., Any]) -> dict[str, Any]:
+    return get_type_hints(endpoint)
+
+
+def _read_json(body: bytes) -> Any:
+    """A body that has one meaning: of two equal keys, some readers take the first and others the last."""
+    if not body:
+        raise InvalidInput([Fault("the body", "is missing: add it")])
+    try:
+        return json.loads(body.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+    except RecursionError:
+        raise HTTPException(400, "the body is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise HTTPException(400, f"the body is not JSON: {error}") from None
+    except UnicodeDecodeError:
+        raise HTTPException(400, "the body is not JSON: it must be UTF-8") from None
+    except ValueError:  # Python reads no integer of thousands of digits
+        raise HTTPException(400, "the body holds a number of too many digits: shorten it") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise HTTPException(400, "the body has a key twice in one object: leave one of them out")
+    return made
+
+
+def _no_number(constant: str) -> Any:
+    raise HTTPException(400, f"the body is not JSON: {constant} is none of its numbers")
+
+
+# --- specs
+
+
 def read_spec(spec: str | dict[str, Any]) -> Problem:
-    """The problem of a spec that was sent. Its size is checked first: a number of arms is quickly written."""
+    """The problem of a spec that was sent. Its size is checked first: a few characters can ask for a million arms."""
     try:
         document = _parse(spec) if isinstance(spec, str) else spec
         _check_size(document)
@@ -27,7 +120,7 @@ def read_spec(spec: str | dict[str, Any]) -> Problem:
         raise InvalidInput([Fault("spec", "is nested too deeply")]) from None
     except InvalidInput:
         raise
-    except ValueError:  # TOML knows hexadecimal ones too, which Python reads, and cannot show
+    except ValueError:  # Python reads long hexadecimal numbers of TOML, and cannot show them
         raise InvalidInput([Fault("spec", "holds a number of too many digits: shorten it")]) from None
     return found.problem if isinstance(found, Instance) else found
 

@@ -1,4 +1,4 @@
-"""The process behind `mfbai serve`: how it begins, and how it ends."""
+"""The process behind `mfbai serve`: how it starts and stops."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from mfbai.model.problem import Problem
 from mfbai.study import create_study
 from mfbai.study.storage import IN_MEMORY, Storage
 from mfbai.web.app import make_app
-from mfbai.web.desk import Hub
 from mfbai.web.guard import HEADERS
+from mfbai.web.hub import Hub
 from mfbai.web.protocol import Protocol
-from mfbai.web.view import Insight
+from mfbai.web.view import Viewer
 
 KEEP_ALIVE = 75  # seconds that an idle connection is kept
-GRACE = 2  # seconds that calls under way may take when the server must end
+GRACE = 2  # seconds that calls under way may take when the server stops
 BACKLOG = 2048  # connections that may wait to be accepted
 
 
 def warm_up() -> None:
-    """Compile what most studies need, or load it from disk, before anybody waits for it."""
+    """Compile what most studies need, or load it from disk, before the first call."""
     problem = Problem(2, [1.0, 2.0], [0.1, 0.0], Gaussian(1.0))
     study = create_study(problem, 0.1, storage=IN_MEMORY)
     study.warm_up()
     for arm in (0, 1):
         study.add(arm, 0, [float(arm)])
-    Insight(study).view()
+    Viewer(study).view()
 
 
 class Server(uvicorn.Server):
-    """Ends its streams first when it is told to end: nobody would wait for them in vain."""
+    """When it is told to stop, it ends its streams first: uvicorn would wait for them."""
 
     def __init__(self, config: uvicorn.Config, hub: Hub, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -51,17 +51,17 @@ class Server(uvicorn.Server):
             self._ready()
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Unlike uvicorn's own, it does not raise the signal again afterwards: there is work to do then."""
+        """Unlike uvicorn's own, it does not raise the signal again afterwards, as the caller still has work to do."""
         if self.should_exit:
             self.force_exit = True
         self.should_exit = True
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # each call cut short would leave a traceback
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # each call cut short would log a traceback
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._hub.close)
 
 
-def serve(storage: Storage, listening: socket.socket, token: str | None, ready: Callable[[Hub], None]) -> None:
-    """Until the process is told to end."""
+def serve(storage: Storage, listening: socket.socket, token: str | None, ready: Callable[[], None]) -> None:
+    """Serve until the process is told to stop."""
     app, hub = make_app(storage, token)
     config = uvicorn.Config(
         app,
@@ -77,5 +77,5 @@ def serve(storage: Storage, listening: socket.socket, token: str | None, ready: 
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=GRACE,
     )
-    Server(config, hub, lambda: ready(hub)).run(sockets=[listening])
+    Server(config, hub, ready).run(sockets=[listening])
     hub.end()

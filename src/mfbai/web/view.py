@@ -1,4 +1,4 @@
-"""What the page shows of a study beyond its status: what would be optimal, what it will cost, what happened last."""
+"""What the page shows of a study: its status in numbers and sentences, the forecast, the latest events."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ from typing import Any
 import numpy as np
 
 from mfbai.stopping import DEFAULT
-from mfbai.stopping.own import OWN
-from mfbai.study import Status, Study
+from mfbai.study import Status, Study, sentences
 from mfbai.study.forecast import Forecast
 from mfbai.study.journal import Event
 from mfbai.study.status import proven
-from mfbai.text import digits
 
 RECENT = 30  # events shown
-CONTEXT = 120  # events looked through for what these are about
+CONTEXT = 120  # events read to find the cells of those shown
 OPEN = 20  # trials shown
 
 
-class Insight:
-    """The page's view of a study; remembers what is dear to compute."""
+class Viewer:
+    """Makes the page's view of one study; its forecast remembers what takes long to compute."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
@@ -31,14 +29,17 @@ class Insight:
     def view(self) -> dict[str, Any]:
         """Everything that the page shows, for JSON."""
         study = self.study
-        events = study.length()  # before the rest: should that be newer, the next view comes soon
+        events = study.length()  # first: if the rest is newer, the next view comes soon
         status = study.status()
         points = study.history()
         problem = status.problem
         best = self._forecast.optimal(status)
         return {
             "status": status.to_dict(),
-            "sentence": sentence(status),
+            "sentence": sentences.state_of(status),
+            "alarms": [sentences.alarm(alarm, problem) for alarm in status.alarms],
+            "rule": sentences.rule(status.stopping),
+            "proof_decides": status.stopping == DEFAULT,
             "progress": proven(status),
             "events": events,
             "costs": problem.costs.tolist(),
@@ -56,21 +57,15 @@ class Insight:
         }
 
 
-def sentence(status: Status) -> str:
-    """The verdict, or how far it is."""
-    if status.result is not None:
-        return str(status.result)
-    if status.leader is None:
-        return "Nothing is known yet: the first result is awaited."
-    sure = "nothing is proven yet" if status.risk >= 1 else f"the risk is {digits(status.risk, 2)} now"
-    if status.stopping != DEFAULT:
-        rule = "the strategy's own rule" if status.stopping == OWN else f"the rule {status.stopping!r}"
-        return f"{status.leader!r} leads; {sure}, but {rule} decides. It has cost {digits(status.cost)} so far."
-    return f"{status.leader!r} leads; {sure}, and {status.delta:g} is wanted. It has cost {digits(status.cost)} so far."
+def summary_of(status: Status) -> dict[str, Any]:
+    """A line about a study, for a list."""
+    told = {name: getattr(status, name) for name in ("name", "state", "leader", "risk", "delta", "cost", "told")}
+    shape = {"arms": status.problem.n_arms, "fidelities": status.problem.n_fidelities}
+    return {**told, "progress": proven(status), "alarms": len(status.alarms), **shape}
 
 
 def recent(study: Study, events: Iterable[Event]) -> list[dict[str, Any]]:
-    """The last events, the last one first, in words."""
+    """The latest events in words, the newest first."""
     bodies = [event.body for event in events]
     cells = {body["trial"]: body for body in bodies if body["kind"] == "ask"}
     shown = []
@@ -98,7 +93,7 @@ def _describe(study: Study, body: dict[str, Any]) -> str:
 
 
 def open_trials(study: Study) -> list[dict[str, Any]]:
-    """Some of what is under way."""
+    """Some of the trials under way."""
     problem, settings = study.problem, study.settings
     return [
         {

@@ -3,11 +3,12 @@
 import { askForToken, bearer } from "./token.js";
 
 const ROOT = "/api/v1/studies";
+const CHOICES = "/api/v1/choices";
 const SILENCE = 60_000; // ms; the server sends a heartbeat far more often
 const FIRST_PAUSE = 400; // ms, doubled at each failure
 const LONGEST_PAUSE = 10_000;
 
-/** What the server refused, in its own words; `type` is a class of mfbai's errors, `faults` name the fields. */
+/** A call that the server refused, with its message; `type` names an exception of mfbai, `faults` the fields. */
 export class Refusal extends Error {
   constructor(status, { type = "", detail = "", title = "", faults = [] }) {
     super(detail || title || `The server answered with status ${status}.`);
@@ -19,20 +20,21 @@ export class Refusal extends Error {
 
 export class Unreachable extends Error {
   constructor() {
-    super("The server cannot be reached. Is it still running? Nothing that you typed is lost: try again.");
+    super("The server cannot be reached. Check that it is running and try again: nothing that you typed is lost.");
   }
 }
 
 export const studyPath = (name) => `${ROOT}/${encodeURIComponent(name)}`;
 
 export const listStudies = (limit) => call("GET", `${ROOT}?limit=${limit}`);
+export const readChoices = () => call("GET", CHOICES);
 export const createStudy = (settings) => call("POST", ROOT, settings);
-/** Sent again with the same `request`, because the answer was lost, it hands out the same trial again. */
+/** If the answer is lost, send it again with the same `request`: it returns the same trial. */
 export const ask = (name, lease, request) => call("POST", `${studyPath(name)}/ask`, { n: 1, lease, request });
 export const tell = (name, trial, value) => call("POST", `${studyPath(name)}/tell`, { trial, value });
 export const fail = (name, trial, reason) => call("POST", `${studyPath(name)}/fail`, { trial, reason });
 export const release = (name, trial) => call("POST", `${studyPath(name)}/release`, { trial });
-/** The very bytes: a number that was read and written again here might look different, and its hash not fit. */
+/** The bytes as sent: reading and writing a number here could change its digits, and so its hash. */
 export const certificate = async (name) => (await request(`${studyPath(name)}/export`, {})).blob();
 
 async function call(method, path, body) {
@@ -103,7 +105,7 @@ async function readStream(path, signal, onMessage) {
       const blocks = (rest + value).replaceAll("\r\n", "\n").split("\n\n");
       rest = blocks.pop();
       const latest = blocks.map(readMessage).findLast((message) => message.data !== "");
-      if (latest && !signal.aborted) onMessage({ ...latest, data: JSON.parse(latest.data) }); // older ones are history
+      if (latest && !signal.aborted) onMessage({ ...latest, data: JSON.parse(latest.data) }); // older ones are out of date
     }
   } finally {
     clearTimeout(silence);

@@ -1,4 +1,4 @@
-// The state of a study as a coloured word, with a sign for those who do not see the colour.
+// The state of a study as a coloured word, with a sign for readers who do not see the colour.
 
 import { setAttribute, setText } from "./dom.js";
 

@@ -1,15 +1,22 @@
-// The form for a new study. It stays as it was typed until a study was created from it.
+// The form for a new study, with what the server offers. It keeps what was typed until a study was created from it.
 
-import { createStudy } from "./api.js";
+import { createStudy, readChoices } from "./api.js";
 import { attempt, errorBox, h, setAttribute, setText } from "./dom.js";
 import { readNumber } from "./format.js";
 import { prose, term } from "./terms.js";
 
-const EXAMPLE = `# Which of three designs is the best?
-# A coarse simulation is cheap and a bit off, a fine one is dear and true.
+const LEAD = "Say what is compared, and how. The study then tells you, step by step, what to evaluate.";
+const SPEC_HINT = "The [arm|arms], the [fidelity|fidelities] with [biasBound|bias bounds], the [family] of the values.";
+const AS_STATED = "as the problem says";
+const MORE = ["max_cost", "tolerance", "direction", "strategy", "stopping"];
+
+function exampleOf({ families, directions }) {
+  const others = families.map(({ name }) => name).filter((name) => name !== "gaussian");
+  return `# Which of three designs is the best?
+# A coarse simulation is cheap and slightly off, a fine one is expensive and true.
 [problem]
 arms = ["baseline", "wide", "deep"]
-direction = "maximise"  # or "minimise"
+direction = "${directions[0]}"  # or ${directions.slice(1).map((name) => `"${name}"`).join(", ")}
 
 [[fidelity]]            # cheapest first
 name = "coarse"
@@ -21,22 +28,28 @@ name = "fine"
 cost = 5.0
 
 [family]                # how values vary around their average
-name = "gaussian"       # or bernoulli, poisson, exponential, subgaussian
+name = "gaussian"       # or ${others.join(", ")}
 variance = 0.01
 `;
-
-const SPEC_HINT = "The [arm|arms], the [fidelity|fidelities] with [biasBound|bias bounds], the [family] of the values.";
-
-// What needs further numbers (the rule "theorem", the strategies "lucb-explore-…") is left to the command line.
-const MULTI = ["frugal", "mf-grad", "mf-grad-const", "mf-grad-row", "uniform"];
-const TOP_ONLY = ["grad", "grad-const", "track-and-stop"];
-const OWN_RULE = ["iise", "lucb"];
-const STRATEGIES = [...MULTI, ...TOP_ONLY, ...OWN_RULE];
-const RULES = ["e-process", "stylised", "kaufmann-koolen"];
-const MORE = ["max_cost", "tolerance", "direction", "strategy", "stopping"];
+}
 
 export function newStudyPage() {
-  const fields = makeFields();
+  const place = h("div", {}, h("p", { class: "muted" }, "Loading …"));
+  const root = h("section", {}, h("h1", {}, "New study"), h("p", { class: "lead muted" }, LEAD), place);
+  let loaded = null;
+  const load = async () => place.replaceChildren(makeForm(await readChoices()));
+  const start = () => {
+    loaded ??= load().catch((error) => {
+      loaded = null; // the next visit tries again
+      place.replaceChildren(h("p", { class: "error", role: "alert" }, error.message));
+    });
+  };
+  return { root, title: "New study", start, stop() {} };
+}
+
+function makeForm(choices) {
+  const fields = makeFields(choices);
+  const options = optionFields(fields, choices);
   const box = errorBox();
   const button = h("button", { class: "primary" }, "Create the study");
   const form = h(
@@ -49,36 +62,55 @@ export function newStudyPage() {
       { class: "more" },
       h("summary", {}, "More settings"),
       h("div", { class: "pair" }, ...MORE.map((name) => fields[name].root)),
+      options.root,
     ),
     box,
     h("div", { class: "actions" }, button),
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    submit(fields, button, box);
+    submit(fields, options.fields(), button, box);
   });
-  const root = h(
-    "section",
-    {},
-    h("h1", {}, "New study"),
-    h("p", { class: "lead muted" }, "Say what is compared, and how. Then you are told, step by step, what to evaluate."),
-    form,
-  );
-  return { root, title: "New study", start() {}, stop() {} };
+  return form;
 }
 
-function makeFields() {
+function makeFields(choices) {
+  const { defaults, rules, directions } = choices;
+  const strategies = choices.strategies.filter((strategy) => !strategy.needs_truth); // which no study knows
   const area = h("textarea", { rows: 21, spellcheck: "false", autocapitalize: "off" });
+  const name = h("input", { type: "text", autocomplete: "off" });
   return {
-    spec: textField("spec", area, "Problem", EXAMPLE, SPEC_HINT),
-    name: textField("study", h("input", { type: "text", autocomplete: "off" }), "Name", "", "Left empty, one is made up."),
+    spec: textField("spec", area, "Problem", exampleOf(choices), SPEC_HINT),
+    name: textField("study", name, "Name", "", "Left empty, the server picks one."),
     delta: numberField("delta", "Risk that you accept", "0.05", "0.05: wrong in 1 of 20 such studies, at most."),
     max_cost: numberField("budget", "Budget", "", "Left empty, there is no limit."),
     tolerance: numberField("tolerance", "Tolerance", "", "Left empty, it is 0."),
-    direction: choiceField("direction", "Direction", ["as the problem says", "maximise", "minimise"]),
-    strategy: choiceField("strategy", "Strategy", STRATEGIES),
-    stopping: choiceField("stopping", "Stopping rule", RULES),
+    direction: directionField(directions),
+    strategy: choiceField("strategy", "Strategy", strategies, defaults.strategy),
+    stopping: choiceField("stopping", "Stopping rule", rules, defaults.stopping),
   };
+}
+
+/** Fields for the options of the strategy and the rule that are chosen: `fields()` are those shown, by name. */
+function optionFields({ strategy, stopping }, choices) {
+  const root = h("div", { class: "pair options" });
+  let shown = {};
+  const update = () => {
+    const chosen = choices.strategies.find(({ name }) => name === strategy.input.value);
+    const rule = choices.rules.find(({ name }) => name === stopping.input.value);
+    stopping.root.hidden = chosen.own_rule;
+    const options = [...chosen.options, ...(chosen.own_rule ? [] : rule.options)];
+    shown = Object.fromEntries(options.map((option) => [option.name, optionField(option)]));
+    root.replaceChildren(...Object.values(shown).map((field) => field.root));
+  };
+  for (const { input } of [strategy, stopping]) input.addEventListener("change", update);
+  update();
+  return { root, fields: () => shown };
+}
+
+function optionField({ name, default: usual }) {
+  const hint = usual === null ? "There is no default: it must be given." : `Left empty, it is ${usual}.`;
+  return numberField("option", `Option “${name}”`, "", hint, `new-option-${name}`);
 }
 
 // A field is {root, input, label, read(), complain(text)}, explained by the term `key`. read() gives what to send, undefined to
@@ -89,24 +121,41 @@ function textField(key, input, label, value, hint) {
   return field(key, input, label, hint, () => (input.value.trim() === "" ? undefined : input.value));
 }
 
-function numberField(key, label, value, hint) {
+function numberField(key, label, value, hint, id) {
   const input = h("input", { type: "text", inputmode: "decimal", autocomplete: "off" });
   input.value = value;
   const read = () => {
     if (input.value.trim() === "") return undefined;
     return readNumber(input.value);
   };
-  return field(key, input, label, hint, read);
+  return field(key, input, label, hint, read, id);
 }
 
-/** The first choice is what the server does by itself, and is not sent. */
-function choiceField(key, label, choices) {
-  const input = h("select", {}, ...choices.map((choice) => h("option", { value: choice }, choice)));
-  return field(key, input, label, "", () => (input.selectedIndex === 0 ? undefined : input.value));
+function directionField(directions) {
+  const input = select([AS_STATED, ...directions]);
+  return field("direction", input, "Direction", "", () => (input.value === AS_STATED ? undefined : input.value));
 }
 
-function field(key, input, label, hint, read) {
-  const id = `new-${key}`;
+/** One of several strategies or rules; what is special about the one chosen is said below. */
+function choiceField(key, label, choices, usual) {
+  const input = select(choices.map(({ name }) => name));
+  input.value = usual;
+  const made = field(key, input, label, " ", () => input.value);
+  const hint = made.root.querySelector(".hint");
+  const update = () => setText(hint, describe(choices.find(({ name }) => name === input.value)));
+  input.addEventListener("change", update);
+  update();
+  return made;
+}
+
+const select = (names) => h("select", {}, ...names.map((name) => h("option", { value: name }, name)));
+
+function describe({ summary, own_rule: ownRule, top_only: topOnly }) {
+  const remarks = [topOnly && "evaluates at the top fidelity alone", ownRule && "stops by a rule of its own"];
+  return `${[summary, ...remarks.filter(Boolean)].join("; ")}.`;
+}
+
+function field(key, input, label, hint, read, id = `new-${key}`) {
   const fault = h("p", { class: "fault", id: `${id}-fault` });
   setAttribute(input, "id", id);
   setAttribute(input, "aria-describedby", `${id}-hint ${id}-fault`);
@@ -119,17 +168,17 @@ function field(key, input, label, hint, read) {
   return { root: h("div", { class: "field" }, caption, input, help, fault), input, label, read, complain };
 }
 
-async function submit(fields, button, box) {
-  for (const one of Object.values(fields)) one.complain("");
+async function submit(fields, options, button, box) {
+  const all = { ...fields, ...options };
+  for (const one of Object.values(all)) one.complain("");
   try {
     await attempt(button, box, async () => {
-      const settings = readAll(fields);
-      const { name } = await createStudy(settings);
+      const { name } = await createStudy(readSettings(fields, options));
       fields.name.input.value = ""; // taken now: the next study needs another
       location.hash = `#/study/${encodeURIComponent(name)}`;
     });
   } catch (error) {
-    showFaults(fields, box, error.faults ?? []);
+    showFaults(all, box, error.faults ?? []);
   }
 }
 
@@ -150,18 +199,23 @@ function showFaults(fields, box, faults) {
 /** The server's messages go on after the name of the field: "is not TOML". */
 const sentence = (label, message) => (/^[a-z]/.test(message) ? `${label} ${message}` : message);
 
-function readAll(fields) {
-  const settings = {};
-  for (const [name, one] of Object.entries(fields)) {
-    try {
-      settings[name] = one.read(); // JSON leaves undefined ones out
-    } catch (error) {
-      throw Object.assign(error, { faults: [{ field: name, message: error.message }] });
-    }
-  }
+function readSettings(fields, options) {
+  const settings = readAll(fields);
   if (settings.delta === undefined) {
     const message = "Say the risk that you accept: 0.05, for example.";
     throw Object.assign(new Error(message), { faults: [{ field: "delta", message }] });
   }
-  return { ...settings, spec: settings.spec ?? "" };
+  return { ...settings, spec: settings.spec ?? "", options: readAll(options) };
+}
+
+function readAll(fields) {
+  const read = {};
+  for (const [name, one] of Object.entries(fields)) {
+    try {
+      read[name] = one.read(); // JSON leaves undefined ones out
+    } catch (error) {
+      throw Object.assign(error, { faults: [{ field: name, message: error.message }] });
+    }
+  }
+  return read;
 }

@@ -77,7 +77,7 @@ export async function attempt(button, box, action) {
   }
 }
 
-/** A sentence that is read out: at once if `urgent`, otherwise every ten seconds at most, or nobody could listen. */
+/** A sentence that is read out: at once if `urgent`, otherwise every ten seconds at most, so that one can listen. */
 export function announcer() {
   const root = h("p", { class: "hidden-text", "aria-live": "polite" });
   let timer = null;

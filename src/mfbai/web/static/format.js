@@ -24,7 +24,7 @@ function rounded(value, digits) {
   return isHalf && isEven ? Number(`${kept}e${power - digits + 1}`) : Number(value.toPrecision(digits));
 }
 
-/** A risk is told with two digits: more would not mean anything. */
+/** A risk has two digits: more would mean nothing. */
 export function risk(value) {
   return number(value, 2);
 }
@@ -88,11 +88,6 @@ export function plural(count, one, many = `${one}s`) {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** A stopping rule in a sentence. */
-export function ruleName(stopping) {
-  return stopping === "own" ? "the strategy's own rule" : `the rule “${stopping}”`;
-}
-
 export function clock(unixSeconds) {
   const then = new Date(1000 * unixSeconds);
   const today = then.toDateString() === new Date().toDateString();
@@ -101,7 +96,7 @@ export function clock(unixSeconds) {
 }
 
 const PLAIN = /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
-const GROUPED = /^[+-]?[1-9]\d{0,2}(,\d{3})+(?![\d,])/; // a thousand, or one with three decimals? Nobody knows
+const GROUPED = /^[+-]?[1-9]\d{0,2}(,\d{3})+(?![\d,])/; // a thousand, or one with three decimals: it is not clear
 
 /** What someone typed as a number, with a decimal point or comma; an error says what is wrong with it. */
 export function readNumber(text) {

@@ -1,22 +1,14 @@
-// One study, live: a page of panels, each of which is {root, update(view), stop?()}.
+// One study, live: a page of panels, updated with every view that the server sends.
 
 import { follow } from "./api.js";
 import { armChoice } from "./arms.js";
 import { setBadge, signOf } from "./badge.js";
+import { certificateButton } from "./certificate.js";
 import { showLost } from "./connection.js";
 import { h, setText } from "./dom.js";
-import { alarmsPanel } from "./panels/alarms.js";
-import { certificateButton } from "./panels/certificate.js";
-import { evidenceChart, riskChart } from "./panels/charts.js";
-import { evidencePanel } from "./panels/evidence.js";
-import { intervalsPanel } from "./panels/intervals.js";
-import { numbersPanel } from "./panels/numbers.js";
-import { recentPanel } from "./panels/recent.js";
-import { spendPanel } from "./panels/spend.js";
-import { trialsPanel } from "./panels/trials.js";
-import { verdictPanel } from "./panels/verdict.js";
+import { makePanels } from "./panels/list.js";
 
-/** A fault of one panel is no reason for the others to stand still. */
+/** An error in one panel does not stop the others. */
 function updateOne(panel, view) {
   try {
     panel.update(view);
@@ -38,18 +30,7 @@ export function studyPage(name) {
     content,
   );
   const arms = armChoice(() => last && update(last));
-  const panels = [
-    verdictPanel(),
-    alarmsPanel(),
-    evidencePanel(arms),
-    intervalsPanel(arms),
-    riskChart(),
-    evidenceChart(),
-    spendPanel(arms),
-    trialsPanel(name),
-    recentPanel(),
-    numbersPanel(arms),
-  ];
+  const panels = makePanels({ name, arms });
   content.append(...panels.map((panel) => panel.root));
   let last = null;
   const update = (view) => {

@@ -30,7 +30,7 @@ function showForm(wrong) {
       "form",
       { class: "card token", "aria-labelledby": "token-title" },
       h("h2", { id: "token-title" }, "This server asks for a token"),
-      h("p", { class: "muted" }, "Whoever started it knows the token. It is kept until you close this tab."),
+      h("p", { class: "muted" }, "Ask the person who started it. The token is kept until you close this tab."),
       h("label", { for: "token-input" }, "Token"),
       user,
       h("div", { class: "inline" }, input, h("button", { class: "primary" }, "Continue")),

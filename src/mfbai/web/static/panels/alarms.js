@@ -1,10 +1,9 @@
-// Bias alarms: hidden while there is none, hard to overlook otherwise.
+// Bias alarms: hidden while there are none, hard to miss otherwise.
 
 import { h, setText, syncRows } from "../dom.js";
-import { risk } from "../format.js";
-import { frame } from "./frame.js";
+import { frame } from "../frame.js";
 
-export function alarmsPanel() {
+export function makePanel() {
   const list = h("ul");
   const root = frame(
     "alarms",
@@ -18,21 +17,14 @@ export function alarmsPanel() {
   const rows = new Map();
   return {
     root,
-    update({ status }) {
-      root.hidden = status.alarms.length === 0;
-      syncRows(list, rows, status.alarms, (alarm) => JSON.stringify([alarm.arm, alarm.fidelity]), makeRow);
+    update({ alarms }) {
+      root.hidden = alarms.length === 0;
+      syncRows(list, rows, alarms, (text) => text, makeRow);
     },
   };
 }
 
 function makeRow() {
   const root = h("li");
-  return { root, update: (alarm) => setText(root, describe(alarm)) };
-}
-
-function describe({ arm, fidelity, level, certain }) {
-  const what = certain
-    ? `“${fidelity}” is off by more than was stated for “${arm}”: its results contradict those of the true fidelity.`
-    : `Some bound of “${arm}” is wrong; “${fidelity}” is the fidelity that fits the least.`;
-  return `${what} If all bounds were right, this would happen with a probability of ${risk(level)} at most.`;
+  return { root, update: (text) => setText(root, text) };
 }

@@ -1,13 +1,13 @@
 // How strongly each rival is proven not to be better than the leader: bars, and the line that all must reach.
 
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
-import { number, ruleName } from "../format.js";
+import { number } from "../format.js";
 import { prose } from "../terms.js";
-import { frame } from "./frame.js";
+import { frame } from "../frame.js";
 
 const LINE_AT = 0.7; // of the width: the line stays where it is, and what is far beyond it is cut
 
-export function evidencePanel(arms) {
+export function makePanel({ arms }) {
   const list = h("ul", { class: "rows evidence-rows" });
   const needed = h("span", { class: "needed" });
   const note = h("p", { class: "muted note" });
@@ -15,7 +15,7 @@ export function evidencePanel(arms) {
   const root = frame(
     "evidence",
     "Is it proven?",
-    " ", // said with the first view, which knows the tolerance
+    " ", // filled by the first view, which has the tolerance
     h("div", { class: "scale", "aria-hidden": "true" }, needed),
     list,
     note,
@@ -26,11 +26,12 @@ export function evidencePanel(arms) {
   const rows = new Map();
   return {
     root,
-    update({ status }) {
+    update(view) {
+      const { status } = view;
       if (!about.querySelector(".term")) about.replaceChildren(...prose(aboutFor(status)));
       setText(needed, `needed: ${number(status.needed, 3)}`);
       syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status.arms[arm]), status);
-      setText(note, noteFor(status));
+      setText(note, noteFor(view));
       toggle.update();
     },
   };
@@ -44,12 +45,13 @@ function aboutFor({ tolerance = 0 }) {
   return `${claim}When all bars reach the [threshold|dashed line], it is proven.`;
 }
 
-function noteFor({ stopping, evidence, needed, leader_index: leader }) {
+function noteFor({ status, rule, proof_decides: proofDecides }) {
+  const { evidence, needed, leader_index: leader } = status;
   const rivals = evidence.filter((_, arm) => arm !== leader);
   const settled = rivals.filter((value) => value === null || value >= needed).length;
   const count = leader === null ? "No results count yet." : `${settled} of ${rivals.length} rivals are settled.`;
-  if (stopping === "e-process") return count;
-  return `${count} This study stops by ${ruleName(stopping)}; the bars show what is proven of its answer.`;
+  if (proofDecides) return count;
+  return `${count} This study stops by ${rule}; the bars show what is proven about its answer.`;
 }
 
 function makeRow(arm, armName) {

@@ -2,12 +2,12 @@
 
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
 import { interval, isEmpty, ticks, tickTexts } from "../format.js";
-import { frame } from "./frame.js";
+import { frame } from "../frame.js";
 
 const MOST_WORDS = 23; // characters
 const AXIS_ROOM = 26; // characters
 
-export function intervalsPanel(arms) {
+export function makePanel({ arms }) {
   const list = h("ul", { class: "rows interval-rows" });
   const axis = h("div", { class: "axis", "aria-hidden": "true" });
   const better = h("p", { class: "better muted" });

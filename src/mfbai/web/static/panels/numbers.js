@@ -2,9 +2,9 @@
 
 import { h, setText, syncRows } from "../dom.js";
 import { interval, number, precise } from "../format.js";
-import { frame } from "./frame.js";
+import { frame } from "../frame.js";
 
-export function numbersPanel(arms) {
+export function makePanel({ arms }) {
   const head = h("tr");
   const body = h("tbody");
   const table = h("table", {}, h("thead", {}, head), body);
@@ -21,7 +21,7 @@ export function numbersPanel(arms) {
   const rows = new Map();
   let last = null;
   const fill = () => {
-    if (!details.open || last === null) return; // nobody sees it
+    if (!details.open || last === null) return; // it is folded
     if (head.childElementCount === 0) fillHead(head, last.status);
     syncRows(body, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, last.status), last.status);
   };

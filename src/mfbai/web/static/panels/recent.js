@@ -2,12 +2,12 @@
 
 import { h, setText, syncRows } from "../dom.js";
 import { clock, plural } from "../format.js";
-import { frame } from "./frame.js";
+import { frame } from "../frame.js";
 
 const ABOUT = "The newest [event|events] in the study's journal.";
 const SIGNS = { create: "+", ask: "→", tell: "←", fail: "×", add: "+", verdict: "★" };
 
-export function recentPanel() {
+export function makePanel() {
   const list = h("ol", { class: "events", tabindex: "0", "aria-label": "Recent events, newest first" });
   const total = h("p", { class: "muted note" });
   const root = frame("recent", "What happened last", ABOUT, list, total);

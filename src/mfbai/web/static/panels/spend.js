@@ -2,11 +2,11 @@
 
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
 import { number, percent } from "../format.js";
-import { frame } from "./frame.js";
+import { frame } from "../frame.js";
 
 const TINY = 0.001; // an optimal share that is not worth a mark
 
-export function spendPanel(arms) {
+export function makePanel({ arms }) {
   const head = h("tr");
   const body = h("tbody");
   const table = h("table", {}, h("thead", {}, head), body);

@@ -4,12 +4,12 @@ import { ask, fail, release, tell } from "../api.js";
 import { attempt, errorBox, h, newId, setAttribute, setText, syncRows } from "../dom.js";
 import { number, plural, readNumber } from "../format.js";
 import { term } from "../terms.js";
-import { frame } from "./frame.js";
+import { frame } from "../frame.js";
 
 const MINUTES = "60";
 const GONE = "This trial is no longer under way: someone else told its value, or gave it up.";
 
-export function trialsPanel(study) {
+export function makePanel({ name: study }) {
   const askButton = h("button", { type: "button", class: "primary" }, "Ask for a trial");
   const lease = h("input", { id: newId("lease"), type: "text", inputmode: "decimal", size: 6, autocomplete: "off" });
   lease.value = MINUTES;
@@ -83,7 +83,7 @@ export function trialsPanel(study) {
   };
 }
 
-/** A name that nobody else uses. (randomUUID is only there on pages that came by https.) */
+/** A unique name. (randomUUID exists only on pages served by https.) */
 function newRequest() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

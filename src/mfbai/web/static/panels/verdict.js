@@ -1,11 +1,11 @@
 // The verdict, or how far it is: one sentence, a bar and a few numbers.
 
 import { announcer, h, setAttribute, setText, syncRows } from "../dom.js";
-import { number, percent, plural, risk, ruleName } from "../format.js";
+import { number, percent, plural, risk } from "../format.js";
 import { prose, term } from "../terms.js";
-import { frame } from "./frame.js";
+import { frame } from "../frame.js";
 
-export function verdictPanel() {
+export function makePanel() {
   const sentence = h("p", { class: "headline" });
   const spoken = announcer();
   const bar = h("progress", { max: 1, value: 0, "aria-label": "Progress towards the verdict" });
@@ -40,19 +40,20 @@ export function verdictPanel() {
       setAttribute(bar, "value", view.progress);
       setText(done, doneText(view));
       leader.set(status.leader ?? "none yet", directionText(status));
-      risky.set(risk(status.risk), riskText(status));
+      risky.set(risk(status.risk), riskText(view));
       cost.set(number(status.cost), budgetText(status));
       rest.set(restOf(view), restText(view));
       results.set(String(status.told));
       const some = Object.keys(COUNTS).filter((kind) => status[kind] > 0);
       syncRows(results.note, counts, some, (kind) => kind, makeCount, status);
-      if (!settings.hasChildNodes()) settings.append(...settingsOf(status));
+      if (!settings.hasChildNodes()) settings.append(...settingsOf(view));
     },
     stop: spoken.stop,
   };
 }
 
-function settingsOf({ strategy, stopping, arms, fidelities, tolerance = 0 }) {
+function settingsOf({ status, rule }) {
+  const { strategy, arms, fidelities, tolerance = 0 } = status;
   return [
     `${plural(arms.length, "alternative")} (`,
     term("arm", "arms"),
@@ -61,8 +62,8 @@ function settingsOf({ strategy, stopping, arms, fidelities, tolerance = 0 }) {
     "). ",
     term("strategy", "Strategy"),
     `: ${strategy}. `,
-    term("stopping", "Stopping rule"),
-    `: ${stopping === "own" ? ruleName(stopping) : stopping}.`,
+    term("stopping", "Stopping"),
+    `: ${rule}.`,
     ...(tolerance > 0 ? [" ", term("tolerance", "Tolerance"), `: ${number(tolerance)}.`] : []),
   ];
 }
@@ -84,15 +85,15 @@ function directionText({ direction }) {
   return direction === "minimise" ? "the smallest value is sought" : "the largest value is sought";
 }
 
-function doneText({ status, progress }) {
+function doneText({ status, progress, rule, proof_decides: proofDecides }) {
   if (status.state === "decided") return "finished";
-  if (status.stopping !== "e-process") return `${ruleName(status.stopping)} decides, not the proof`;
+  if (!proofDecides) return `${rule} decides, not the proof`;
   return `${status.state === "undecided" ? "stopped at " : ""}${percent(progress)} of the proof`;
 }
 
-/** The e-process promises its goal when it decides: not more, even if the results prove more by then. */
-function riskText({ state, stopping, risk: now, delta }) {
-  if (state === "decided" && stopping === "e-process") return "at most, as promised by the verdict";
+/** The proof promises its goal when it decides: not more, even if the results prove more by then. */
+function riskText({ status: { state, risk: now, delta }, proof_decides: proofDecides }) {
+  if (state === "decided" && proofDecides) return "at most, as promised by the verdict";
   return `${now >= 1 ? "nothing is proven yet; " : ""}goal ${number(delta)}`;
 }
 

@@ -1,69 +1,18 @@
-// Risk and evidence over the cost, as curves with the line that they must reach.
+// A curve over the cost, with the line that it must reach.
 
-import uPlot from "../uplot/uPlot.esm.js";
-import { h, setAttribute, setText } from "../dom.js";
-import { number, plural, risk } from "../format.js";
+import uPlot from "./uplot/uPlot.esm.js";
+import { h, setAttribute, setText } from "./dom.js";
+import { number } from "./format.js";
 import { frame } from "./frame.js";
 
 const LINE = 2; // the series of the line to reach
-const LEAST_RISK = 1e-12; // a logarithmic axis knows no zero: the curve is cut here
 const MOST_DECADES = 6; // with a text
 
-export function riskChart() {
-  return chartPanel({
-    className: "risk-chart",
-    title: "Risk, as the money is spent",
-    about: "The [risk] of answering the leader. It must come down to the [delta|goal].",
-    curve: "risk proven",
-    line: "goal",
-    colour: "--blue",
-    logarithmic: true,
-    format: cutRisk,
-    read: ({ history, status }) => [history.risk.map((value) => Math.max(value, LEAST_RISK)), status.delta],
-    range: (low, goal) => [Math.min(low, goal) / 2, 1.3],
-    caption: ({ history, status }) => `${provenText(history, status)} ${leadText(history.leader)}`,
-  });
-}
-
-export function evidenceChart() {
-  return chartPanel({
-    className: "evidence-chart",
-    title: "Evidence, as the money is spent",
-    about: "The [evidence] against the [rival] that is the least settled. It must reach the [threshold|line].",
-    curve: "evidence",
-    line: "needed",
-    colour: "--green",
-    logarithmic: false,
-    format: (value) => number(value, 3),
-    read: ({ history, status }) => [history.evidence.map(atLeastZero), status.needed],
-    range: (_, needed, high) => [0, 1.15 * Math.max(needed, high)],
-    caption: ({ history, status }) => {
-      const least = atLeastZero(history.evidence.at(-1) ?? 0);
-      return `The least evidence is ${number(least, 3)}; ${number(status.needed, 3)} is needed.`;
-    },
-  });
-}
-
-const atLeastZero = (value) => (value === null ? null : Math.max(value, 0)); // below is as good as nothing
-
-const cutRisk = (value) => (value <= LEAST_RISK ? `< ${number(LEAST_RISK)}` : risk(value));
-
-/** From the curve's last point, as the legend. The verdict promises the goal, whatever more is proven. */
-function provenText(history, { delta, state, stopping }) {
-  const proven = history.risk.at(-1) ?? 1;
-  const what = proven >= 1 ? "nothing yet" : `a risk of ${cutRisk(proven)}`;
-  const start = `After a cost of ${number(history.cost.at(-1) ?? 0)} the results prove ${what}`;
-  if (state === "decided" && stopping === "e-process") return `${start}; the verdict promises the goal, ${number(delta)}.`;
-  return `${start}; the goal is ${number(delta)}.`;
-}
-
-function leadText(leaders) {
-  const named = leaders.filter((leader) => leader !== null);
-  const changes = named.filter((leader, i) => i > 0 && leader !== named[i - 1]).length;
-  return changes === 0 ? "The lead never changed." : `The lead changed ${plural(changes, "time")}.`;
-}
-
-function chartPanel(kind) {
+/**
+ * A panel of one curve. `kind` is {className, title, about, curve, line, colour, logarithmic} and the functions
+ * format(value), read(view) -> [values, line], range(low, line, high) -> [bottom, top], caption(view).
+ */
+export function chartPanel(kind) {
   const place = h("div", { class: "plot", role: "img" });
   const caption = h("p", { class: "muted note" });
   const root = frame(kind.className, kind.title, kind.about, place, caption);
@@ -95,7 +44,7 @@ function chartPanel(kind) {
       view = now;
       setText(caption, kind.caption(now));
       setAttribute(place, "aria-label", kind.caption(now));
-      place.dataset.points = now.history.cost.length; // how much there is to see, for whom it is not drawn
+      place.dataset.points = now.history.cost.length; // the number of points, for tests and tools
       if (chart) chart.setData(data());
       else draw();
       if (chart) showPresent(chart);

@@ -1,8 +1,8 @@
 // The certificate as a file.
 
-import { certificate } from "../api.js";
-import { attempt, errorBox, h } from "../dom.js";
-import { term } from "../terms.js";
+import { certificate } from "./api.js";
+import { attempt, errorBox, h } from "./dom.js";
+import { term } from "./terms.js";
 
 export function certificateButton(name) {
   const box = errorBox();

@@ -1,7 +1,7 @@
 // What all panels look like: a card with a heading and a sentence on what is seen.
 
-import { h, newId } from "../dom.js";
-import { prose } from "../terms.js";
+import { h, newId } from "./dom.js";
+import { prose } from "./terms.js";
 
 export function frame(className, title, about, ...content) {
   const id = newId("panel");

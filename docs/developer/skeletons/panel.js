@@ -1,0 +1,36 @@
+// How often each fidelity was evaluated: a list with a line for each.
+
+import { h, setText, syncRows } from "../dom.js";
+import { plural } from "../format.js";
+import { frame } from "../frame.js";
+
+/** Called once, when the page of a study opens: `name` is the study's, `arms.shown()` are the arms to show. */
+export function makePanel({ name, arms }) {
+  const list = h("ul", {});
+  const note = h("p", { class: "muted note" });
+  // A class for style.css and for tests, a heading, and a sentence; a term in [brackets] is explained (see terms.js).
+  const root = frame("fidelity-counts", "How often was each fidelity evaluated?", "The results at each [fidelity].", list, note);
+  const rows = new Map();
+  return {
+    root,
+    /** Called with every view that the server sends, several times a second at most: GET /api/v1/studies/NAME/view. */
+    update({ status }) {
+      const fidelities = [...status.fidelities.keys()];
+      syncRows(list, rows, fidelities, (fidelity) => fidelity, (fidelity) => makeRow(status.fidelities[fidelity]), status);
+      setText(note, `“${name}” shows ${arms.shown().length} of ${plural(status.arms.length, "arm")}.`);
+    },
+    stop() {}, // called when the page closes: end timers and observers here, or leave it out
+  };
+}
+
+/** A row is kept while its item is there, so that a selection or the focus in it stays. */
+function makeRow(fidelityName) {
+  const root = h("li", { dir: "auto" });
+  return {
+    root,
+    update(fidelity, { counts }) {
+      const count = counts.reduce((sum, row) => sum + row[fidelity], 0);
+      setText(root, `${fidelityName}: ${plural(count, "result")}`);
+    },
+  };
+}

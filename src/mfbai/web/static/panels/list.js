@@ -1,0 +1,20 @@
+// The panels of a study's page, in the order in which they are shown. Each is a file of this folder that exports
+// makePanel({name, arms}) -> {root, update(view), stop?()}; to add one, write its file and add its name here.
+
+const PANELS = [
+  "verdict",
+  "alarms",
+  "evidence",
+  "intervals",
+  "risk",
+  "evidence_growth",
+  "spend",
+  "trials",
+  "recent",
+  "numbers",
+];
+
+const modules = await Promise.all(PANELS.map((name) => import(`./${name}.js`)));
+
+/** The panels of one study: its name, and the arms that are shown. */
+export const makePanels = (study) => modules.map((module) => module.makePanel(study));
