@@ -6,6 +6,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 # Who is told the share of each experiment that is done, instead of a bar for each: see `told_to`.
 _listener: ContextVar[Callable[[float], None] | None] = ContextVar("listener", default=None)
@@ -20,13 +24,26 @@ def progress(total: int, label: str) -> Iterator[Callable[[int], None]]:
     if not sys.stderr.isatty():
         yield lambda count: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with live_bar(counted=True) as bar:
         task = bar.add_task(label, total=total)
         yield lambda count: bar.update(task, advance=count)
+
+
+def live_bar(counted: bool) -> Progress:
+    """The bar itself: what is done, how much of it, as a count or in per cent, and the time left."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    amount = MofNCompleteColumn() if counted else TaskProgressColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from mfbai.analysis.oracle import Oracle, oracle
 from mfbai.model.families import Gaussian
 from mfbai.model.problem import ROUNDING, Instance
 from mfbai.model.spec import check_instance
-from mfbai.paper.experiment import Table
+from mfbai.paper.pieces import Table
 from mfbai.paper.sparsity import USED, confined, count, is_dense, prove
 
 Row = tuple[str | float | int, ...]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from mfbai.paper.reproduce import Watch
+from mfbai.terminal import live_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -52,9 +53,5 @@ def watching(quiet: bool) -> Iterator[Watch]:
     if quiet or not sys.stderr.isatty():
         yield Watch() if quiet else Lines()
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, TextColumn("left"), console=Console(stderr=True), transient=True) as progress:
+    with live_bar(counted=False) as progress:
         yield Bar(progress)

@@ -1,0 +1,97 @@
+"""Options that several commands share: how numbers are read, and what the help says of names."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from mfbai import stopping, strategies
+from mfbai.paper.parts import PARTS
+
+TRUTH = """
+[problem]
+arms = ["a", "b"]
+[[fidelity]]
+name = "fine"
+cost = 1.0
+[family]
+name = "gaussian"
+variance = 0.01
+[truth]
+means = [[0.5], [0.7]]
+"""
+DATA = "arm,fidelity,value\na,fine,0.5\nb,fine,0.7\n"
+COMMANDS = {
+    "simulate": ["truth.toml", "--runs", "2"],
+    "plan": ["truth.toml"],
+    "oracle": ["truth.toml"],
+    "evidence": ["truth.toml", "data.csv"],
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "truth.toml").write_text(TRUTH)
+    (tmp_path / "data.csv").write_text(DATA)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("given", "wanted"), [("5%", "0.05"), ("0.5 %", "0.005"), ("few", "0.05"), ("%", "0.05")])
+def test_a_risk_that_is_no_number_is_refused_with_one(command, given, wanted, refuse):
+    told = refuse(command, *COMMANDS[command], "--delta", given)
+    assert told == f"error: delta is {given!r}: give a number such as {wanted}\n"
+
+
+def test_faults_of_the_risk_and_of_the_problem_are_told_at_once(refuse):
+    told = refuse("evidence", "problem.toml", "data.csv", "--delta", "5%")
+    assert "give a number such as 0.05" in told
+    assert "problem.toml" in told
+
+
+def test_a_risk_outside_0_and_1_is_refused_by_evidence(refuse):
+    assert "strictly between 0 and 1" in refuse("evidence", "truth.toml", "data.csv", "--delta", "5")
+
+
+def words_of(out):
+    """Lines of the help are broken at hyphens."""
+    return set(re.findall(r"[a-z][a-z-]*[a-z]", re.sub(r"-\n\s+", "-", out)))
+
+
+@pytest.mark.parametrize("command", [["simulate"], ["study", "create"]])
+def test_the_help_lists_what_is_registered(command, succeed, monkeypatch):
+    monkeypatch.setitem(strategies.STRATEGIES, "a-new-strategy", strategies.STRATEGIES["uniform"])
+    monkeypatch.setitem(stopping.RULES, "a-new-rule", stopping.RULES["stylised"])
+    out = succeed(*command, "--help")
+    assert words_of(out) >= {*strategies.STRATEGIES, *stopping.RULES}
+    assert "{" not in out.partition("Options:")[2]
+
+
+def test_the_help_of_reproduce_lists_the_parts(succeed):
+    assert words_of(succeed("reproduce", "--help")) >= {part.group for part in PARTS}
+
+
+@pytest.mark.parametrize(
+    ("command", "strategy"), [(["simulate"], "mf-grad"), (["study", "create"], strategies.DEFAULT)]
+)
+def test_the_help_says_the_defaults(command, strategy, succeed):
+    out = " ".join(succeed(*command, "--help").split())
+    assert f"By default {strategy}" in out
+    assert f"By default {stopping.DEFAULT}" in out.replace("e- process", "e-process")
+
+
+def test_without_names_the_defaults_are_used(succeed):
+    (record,) = json.loads(succeed("simulate", "truth.toml", "--runs", 2, "--json"))
+    assert (record["strategy"], record["stopping"]) == ("mf-grad", stopping.DEFAULT)
+
+
+def test_the_command_line_is_loaded_without_numba():
+    """Names in help texts are looked up only when the help of their command is shown."""
+    script = "import sys, mfbai.cli; print(sorted({'numpy', 'numba', 'rich'} & set(sys.modules)))"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env)
+    assert done.stdout == "[]\n"
