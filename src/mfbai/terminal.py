@@ -11,44 +11,43 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-# Who is told the share of each experiment that is done, instead of a bar for each: see `told_to`.
+# Called with the share of each experiment that is done, instead of a bar for each: see `told_to`.
 _listener: ContextVar[Callable[[float], None] | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
 def progress(total: int, label: str) -> Iterator[Callable[[int], None]]:
-    """A live bar with the time left on standard error, if that is a terminal; or what `told_to` says."""
+    """A live bar with the time left on standard error, if that is a terminal; or calls of `told_to`'s listener."""
     if listener := _listener.get():
         yield lambda count: listener(count / total)
         return
+    with bar("{task.description}", "{task.completed:.0f}/{task.total:.0f}", time_left=True) as shown:
+        if shown is None:
+            yield lambda count: None
+            return
+        task = shown.add_task(label, total=total)
+        yield lambda count: shown.update(task, advance=count)
+
+
+@contextmanager
+def bar(before: str, *after: str, time_left: bool = False) -> Iterator[Progress | None]:
+    """A live bar on standard error between texts, such as "{task.description}"; None if that is no terminal."""
     if not sys.stderr.isatty():
-        yield lambda count: None
+        yield None
         return
-    with live_bar(counted=True) as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda count: bar.update(task, advance=count)
-
-
-def live_bar(counted: bool) -> Progress:
-    """The bar itself: what is done, how much of it, as a count or in per cent, and the time left."""
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    amount = MofNCompleteColumn() if counted else TaskProgressColumn()
-    columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    columns = [TextColumn(before, markup=False), BarColumn(), *(TextColumn(text, markup=False) for text in after)]
+    if time_left:
+        columns.append(TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        yield shown
 
 
 @contextmanager
 def told_to(listener: Callable[[float], None]) -> Iterator[None]:
-    """In this block, no bars: `listener` is told what part of an experiment was done since it was last told."""
+    """Show no bars in this block: call `listener` with the share of an experiment done since the last call."""
     token = _listener.set(listener)
     try:
         yield
@@ -58,7 +57,7 @@ def told_to(listener: Callable[[float], None]) -> Iterator[None]:
 
 @contextmanager
 def waiting(text: str) -> Iterator[None]:
-    """Show what is being waited for; nothing where `told_to` has a listener."""
+    """Show a spinner with this text, unless `told_to` has a listener."""
     if not sys.stderr.isatty() or _listener.get():
         yield
         return

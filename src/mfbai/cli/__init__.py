@@ -1,4 +1,12 @@
-"""The `mfbai` command: thin commands that parse, call the library and print. Heavy imports wait inside them."""
+"""The `mfbai` command: thin commands that parse, call the library and print. They import heavy modules when called.
+
+demo.py instances.py plan.py simulate.py reproduce.py oracle.py evidence.py serve.py   a command each
+study/        `mfbai study` and its commands
+options.py    options that several commands share, and how their texts are read
+numbers.py    numbers as people read them
+output.py     printing: tables and JSON
+views/        what several commands, or live displays, show
+"""
 
 from __future__ import annotations
 
@@ -12,7 +20,6 @@ from mfbai.cli.options import repeat_options
 app = typer.Typer(
     help="Find the best of K alternatives with a stated risk at the least cost, over several fidelities.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -37,7 +44,7 @@ def options(
 
 
 def main() -> None:
-    """Run the command line: bad input ends with exit code 2 and a message that says what to do."""
+    """Run the command line. Bad input ends it with exit code 2 and a message that says what to do."""
     try:
         app(repeat_options(sys.argv[1:]))
     except KeyboardInterrupt:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc
 
+from mfbai.model.means import instance_of
 from mfbai.model.problem import Array, Problem
-from mfbai.planning.truths import instance_of
 from mfbai.planning.variants import Advance, only
 from mfbai.simulation.engine import cores
 from mfbai.simulation.experiment import Run, Setup

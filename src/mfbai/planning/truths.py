@@ -9,7 +9,8 @@ import numpy as np
 
 from mfbai.errors import Fault, InvalidInput
 from mfbai.model.guess import Guess
-from mfbai.model.problem import Array, Instance, Problem
+from mfbai.model.means import place, positions_of
+from mfbai.model.problem import Array, Problem
 
 MARGIN = 0.05  # of a gap: how far from an impossible mean to keep
 TRUTHS = 200  # puts a median within some 4 % of the values' ranks, and takes a second
@@ -54,33 +55,6 @@ def _check_ties(problem: Problem, tops: Array, tolerance: float) -> None:
         names = [problem.arms[arm] for arm in np.flatnonzero(first == problem.sign * ahead[tied.argmax(), -1])]
         told = f"lets arms {names[0]!r} and {names[1]!r} tie for the best, and no evaluations can tell which it is"
         raise InvalidInput([Fault("guess", f"{told}; move one of them, or set a tolerance")])
-
-
-def instance_of(problem: Problem, means: Array) -> Instance:
-    """The problem with a truth that is known to fit: unchecked, as a plan makes thousands of them."""
-    instance = object.__new__(Instance)
-    vars(instance).update(problem=problem, means=means, name=None)
-    return instance
-
-
-def place(problem: Problem, tops: Array, positions: Array) -> Array:
-    """(truths, K, M) the means of these tops, (truths, K), at these positions, from 0 to 1, in their bounds."""
-    low, high = _bounds(problem, tops)
-    return np.clip(low + positions * (high - low), low, high)
-
-
-def positions_of(problem: Problem, means: Array) -> Array:
-    """(truths, K, M) where the means lie in their bounds."""
-    low, high = _bounds(problem, means[:, :, -1])
-    width = np.where(high > low, high - low, 1.0)
-    return (means - low) / width
-
-
-def _bounds(problem: Problem, tops: Array) -> tuple[Array, Array]:
-    """(truths, K, M) the least and the greatest mean of each cell, with these tops."""
-    least, greatest = problem.family.mean_range
-    low, high = tops[:, :, None] + problem.bias_low, tops[:, :, None] + problem.bias_high
-    return np.maximum(low, least), np.minimum(high, greatest)
 
 
 def gaps_of(problem: Problem, means: Array) -> Array:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mfbai.analysis.oracle import Oracle, oracle
+from mfbai.model.means import instance_of
 from mfbai.model.problem import Array, Problem
-from mfbai.planning.truths import instance_of
 
 Advance = Callable[[int], None]  # tells a progress bar that so much is done
 USELESS = 0.01  # a fidelity that saves less than this is not worth having

@@ -127,6 +127,7 @@ class Fold:
             told=body["told"],
             alarms=tuple(BiasAlarm(**alarm) for alarm in body["alarms"]),
             tolerance=self.settings.tolerance,
+            rests_on_bounds=problem.n_fidelities > 1,
         )
 
     def flush(self) -> None:

@@ -1,8 +1,8 @@
-"""The whole of a study in one call: a function is evaluated until there is a verdict."""
+"""A whole study in one call: evaluate a function until there is a verdict."""
 
 from __future__ import annotations
 
-import sys
+import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,11 +13,14 @@ from mfbai.errors import EvaluationFailed, Fault, Faults, InvalidInput, UnknownN
 from mfbai.model.problem import Instance, Problem
 from mfbai.stopping import DEFAULT as DEFAULT_RULE
 from mfbai.strategies import DEFAULT as DEFAULT_STRATEGY
-from mfbai.study.status import line, proven
+from mfbai.study import sentences
+from mfbai.study.signals import Interrupted
+from mfbai.study.status import Trial, proven
 from mfbai.study.storage import DEFAULT, IN_MEMORY, NameTaken
 from mfbai.study.study import Study, create_study, load_study
 from mfbai.study.verdict import Verdict
 from mfbai.study.workers import GIVE_UP, Crew
+from mfbai.terminal import bar
 
 
 def identify(
@@ -35,12 +38,12 @@ def identify(
     direction: str | None = None,
     options: Mapping[str, float] | None = None,
 ) -> Verdict:
-    """Find the best arm: call `evaluate(arm, fidelity, seed)` until there is a verdict, in so many threads at once.
+    """Find the best arm: call `evaluate(arm, fidelity, seed)` until there is a verdict, in `workers` threads.
 
-    With a `name` the study is kept in a `storage` (mfbai.db, if none is given), and outlives this process: call again,
-    and it goes on where it was. An exception of `evaluate` ends the call, and its trial is evaluated again the next
-    time; but `EvaluationFailed` counts the trial as failed, and the study goes on, until three of a cell fail in a row.
-    The rest is as in `create_study`.
+    With a `name`, the study is kept in a `storage` (mfbai.db by default): repeat the call to resume it, in this process
+    or another. An exception of `evaluate` ends the call, and so does Ctrl-C; a resumed study repeats that trial.
+    `EvaluationFailed` counts the trial as failed and goes on; three failures in a row of one cell end the call.
+    Other parameters are those of `create_study`.
 
     >>> import random
     >>> from mfbai import Gaussian, Problem, identify
@@ -50,21 +53,35 @@ def identify(
     >>> identify(evaluate, problem, delta=0.05).arm
     'wide'
     """
-    faults = Faults()
-    given: Any = evaluate
-    if not callable(given):
-        faults.add("evaluate", f"is {given!r:.60}: give a function of an arm, a fidelity and a seed")
-    check_integers(faults, {"workers": workers if workers is not None else 0})
-    faults.raise_if_any("call")
+    _check(evaluate, workers)
     asked: dict[str, Any] = {"strategy": strategy, "stopping": stopping, "tolerance": tolerance, "max_cost": max_cost}
     asked |= {"direction": direction, "options": options}
     if storage is None:
         storage = IN_MEMORY if name is None else DEFAULT
     study = _resume(problem, delta, name, storage, asked)
+    return _run(study, lambda trial: evaluate(trial.arm, trial.fidelity, trial.seed), workers)
+
+
+def _check(evaluate: Any, workers: Any) -> None:
+    faults = Faults()
+    if not callable(evaluate):
+        faults.add("evaluate", f"is {evaluate!r:.60}: give a function of an arm, a fidelity and a seed")
+    check_integers(faults, {"workers": workers if workers is not None else 0})
+    faults.raise_if_any("call")
+
+
+def _run(study: Study, evaluate: Callable[[Trial], float], workers: int) -> Verdict:
     study.warm_up()
-    crew = Crew(study, lambda trial: evaluate(trial.arm, trial.fidelity, trial.seed), workers)
-    with _progress(study) as show:
-        crew.work(show)
+    crew = Crew(study, evaluate, workers)
+    number = None
+    try:
+        with _progress(study) as show:
+            crew.work(show)
+    except Interrupted as interrupted:
+        number = interrupted.number
+    if number is not None:
+        signal.raise_signal(number)  # for the caller's handler: by default, that of SIGINT raises KeyboardInterrupt
+        raise KeyboardInterrupt
     verdict = study.result
     if verdict is None:
         trial, reason = crew.failures[-1]
@@ -94,18 +111,15 @@ def _resume(problem: Any, delta: Any, name: str | None, storage: str, asked: dic
 @contextmanager
 def _progress(study: Study) -> Iterator[Callable[[], None]]:
     """How far the proof is, on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    columns = (TextColumn("proof"), BarColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1.0)
+    with bar("proof", "{task.description}") as shown:
+        if shown is None:
+            yield lambda: None
+            return
+        task = shown.add_task("", total=1.0)
 
         def show() -> None:
             status = study.status()
-            bar.update(task, completed=proven(status), description=line(status))
+            text = f"{sentences.leader(status)}; {sentences.progress(status)}"
+            shown.update(task, completed=proven(status), description=text)
 
         yield show

@@ -12,6 +12,7 @@ import numpy as np
 
 from mfbai.analysis.guarantee import BiasAlarm
 from mfbai.model.problem import Array, Problem
+from mfbai.study import sentences
 from mfbai.study.fold import Fold
 from mfbai.study.verdict import Verdict
 
@@ -79,8 +80,8 @@ class Status:
         }
 
     def __repr__(self) -> str:
-        told = f"{self.leader!r} leads, risk {self.risk:.2g}" if self.leader else "no data"
-        return f"<Status of {self.name!r}: {self.state}, {told}, cost {self.cost:g}, {self.told} told>"
+        leads = f"{sentences.leader(self)}, risk {self.risk:.2g}"
+        return f"<Status of {self.name!r}: {self.state}, {leads}, {sentences.progress(self)}>"
 
 
 def status_from_dict(body: Mapping[str, Any], problem: Problem) -> Status:
@@ -96,7 +97,7 @@ def status_from_dict(body: Mapping[str, Any], problem: Problem) -> Status:
         "means": _table(body["means"], np.nan),
         "intervals": _table(body["intervals"], ends),
         "alarms": _alarms(body["alarms"], problem),
-        "result": None if result is None else Verdict(**{**result, "alarms": _alarms(result["alarms"], problem)}),
+        "result": None if result is None else _result(result, problem),
     }
     return Status(**entries)
 
@@ -105,6 +106,11 @@ def _table(rows: Any, missing: Any) -> Array:
     table = np.array(rows, dtype=np.float64)  # None is NaN
     found: Array = np.where(np.isnan(table), missing, table)
     return found
+
+
+def _result(entries: Mapping[str, Any], problem: Problem) -> Verdict:
+    alarms = _alarms(entries["alarms"], problem)
+    return Verdict(**{**entries, "alarms": alarms, "rests_on_bounds": problem.n_fidelities > 1})
 
 
 def _alarms(rows: Any, problem: Problem) -> tuple[BiasAlarm, ...]:
@@ -160,7 +166,9 @@ def describe(alarm: BiasAlarm, problem: Problem) -> dict[str, Any]:
 
 
 def result_to_dict(verdict: Verdict, problem: Problem) -> dict[str, Any]:
-    return {**asdict(verdict), "alarms": [describe(alarm, problem) for alarm in verdict.alarms]}
+    entries = {**asdict(verdict), "alarms": [describe(alarm, problem) for alarm in verdict.alarms]}
+    del entries["rests_on_bounds"]  # follows from the problem
+    return entries
 
 
 def _plain(table: Array) -> Any:
@@ -174,8 +182,3 @@ def proven(status: Status) -> float:
     if status.state == "decided":
         return 1.0
     return float(min(max(status.evidence.min() / status.needed, 0.0), 1.0)) if status.needed > 0 else 0.0
-
-
-def line(status: Status) -> str:
-    leads = "no data yet" if status.leader is None else f"{status.leader!r} leads"
-    return f"{leads}, {status.told} evaluations, cost {status.cost:g}"

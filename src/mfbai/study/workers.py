@@ -9,25 +9,29 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from mfbai.errors import EvaluationFailed, NothingToAsk, StorageError, StudyOver, TrialClosed
+from mfbai.study.signals import Flag, caught
 from mfbai.study.status import Trial
 from mfbai.study.study import Study
 
-LEASE = 60.0  # seconds; renewed while we live, so that a crash is noticed soon
-PATIENCE = 60.0  # seconds that a storage may be away
+RENEWED_LEASE = 60.0  # seconds; renewed while the worker lives, so that a crash is noticed soon
+LONGEST_OUTAGE = 60.0  # seconds that a storage may be away
 GIVE_UP = 3  # trials of a cell in a row that may fail
 LOOK = 0.1  # seconds between two looks at whether all is done
+GRACE = 1.0  # seconds that evaluations have to end, once nothing new is begun
 
 T = TypeVar("T")
 
 
 class Cancelled(Exception):  # noqa: N818
-    """The evaluation was given up because all work ends: another worker may have the trial."""
+    """The evaluation was given up because all work ends: its trial goes to another worker."""
 
 
 class Crew:
     """Threads that ask, evaluate and tell."""
 
-    def __init__(self, study: Study, evaluate: Callable[[Trial], float], workers: int, lease: float = LEASE) -> None:
+    def __init__(
+        self, study: Study, evaluate: Callable[[Trial], float], workers: int, lease: float = RENEWED_LEASE
+    ) -> None:
         self.study = study
         self.evaluate = evaluate
         self.workers = workers
@@ -37,31 +41,38 @@ class Crew:
         self.failures: list[tuple[Trial, str]] = []  # trials that failed for good
         self._in_a_row: Counter[tuple[int, int]] = Counter()  # of each cell
         self._error: BaseException | None = None
+        self._interrupted = Flag()
 
     def work(self, show: Callable[[], None] = lambda: None, cancel: Callable[[], None] = lambda: None) -> None:
-        """Until the verdict, or until something goes wrong; `show` is called every moment, `cancel` if all must end."""
+        """Evaluate until the verdict, or until something goes wrong; SIGINT and SIGTERM raise `Interrupted`.
+
+        `show` is called every moment; `cancel` must end the evaluations under way, if it can.
+        """
         threads = [threading.Thread(target=self._thread, daemon=True) for _ in range(self.workers)]
-        threads.append(threading.Thread(target=self._keep_leases, daemon=True))
-        for thread in threads:
-            thread.start()
-        try:
-            while any(thread.is_alive() for thread in threads[:-1]):
-                show()
-                threads[0].join(LOOK)
-                if not threads[0].is_alive():
-                    time.sleep(LOOK / 10)
-        except BaseException:
-            self.stop.set()
-            cancel()
-            for thread in threads[:-1]:
-                thread.join(1.0)
-            self._release_all()
-            raise
-        finally:
-            self.stop.set()
+        with caught() as self._interrupted:
+            try:
+                for thread in (*threads, threading.Thread(target=self._keep_leases, daemon=True)):
+                    thread.start()
+                while not self._interrupted and (alive := [thread for thread in threads if thread.is_alive()]):
+                    show()
+                    alive[0].join(LOOK)
+            finally:
+                self.stop.set()
+                cancel()
+                if not self._interrupted.again:
+                    self._leave(threads)
         show()
         if self._error is not None:
             raise self._error
+
+    def _leave(self, threads: list[threading.Thread]) -> None:
+        """Wait a moment for evaluations to end, and release the trials of the others."""
+        until = time.monotonic() + GRACE
+        for thread in threads:
+            thread.join(max(until - time.monotonic(), 0.0))
+        release = threading.Thread(target=self._release_all, daemon=True)
+        release.start()  # a database may be locked, and only a thread that waits for another one can be interrupted
+        release.join()
 
     def _thread(self) -> None:
         try:
@@ -82,11 +93,13 @@ class Crew:
             return True
         self.busy[threading.get_ident()] = trial, time.time()
         try:
+            if self._interrupted:  # since we asked
+                raise Cancelled
             value = self.study.check_value(self.evaluate(trial))
             self._patiently(lambda: self.study.tell(trial, value))
             self._in_a_row[trial.arm_index, trial.fidelity_index] = 0
         except TrialClosed:
-            pass  # our lease ran out, and another worker has told a value since
+            pass  # the lease ran out, and another worker has told a value since
         except EvaluationFailed as failure:
             self._fail(trial, str(failure))
         except Cancelled:
@@ -108,7 +121,7 @@ class Crew:
 
     def _patiently(self, call: Callable[[], T]) -> T:
         """Call again while the storage is away: a server may be restarting."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + LONGEST_OUTAGE
         pause = 0.05
         while True:
             try:
@@ -125,7 +138,7 @@ class Crew:
                 try:
                     self.study.renew(trial, lease=self.lease)
                 except StorageError:
-                    break  # the next time, or never: the trial is handed out again then
+                    break  # try again next time; a lease that ends meanwhile costs a second evaluation, no more
 
     def _release_all(self) -> None:
         for trial, _ in list(self.busy.values()):

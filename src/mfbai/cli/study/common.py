@@ -1,0 +1,30 @@
+"""Arguments that several commands have, and what they need to suggest further commands."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import typer
+
+from mfbai.cli.options import DEFAULT_STORAGE
+
+if TYPE_CHECKING:
+    from mfbai.study import Study
+
+NAME = typer.Argument(help="The study's name.", show_default=False)
+
+
+def load(name: str, storage: str) -> Study:
+    from mfbai.study import load_study
+
+    return load_study(name, storage=storage)
+
+
+def quoted(text: str) -> str:
+    return shlex.quote(text)
+
+
+def elsewhere(storage: str, study: Study) -> str:
+    """What to add to a suggested command if the storage is not the default; without a password."""
+    return "" if storage == DEFAULT_STORAGE else f" --storage {quoted(study.storage)}"

@@ -1,0 +1,62 @@
+"""mfbai study create."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mfbai.cli.options import DEFAULT_STORAGE, JSON, RISK, STORAGE, NamesInHelp, number, read_settings
+from mfbai.cli.output import print_json
+from mfbai.cli.study.common import elsewhere, quoted
+
+if TYPE_CHECKING:
+    from mfbai.study import Study
+
+
+def create(
+    spec: Annotated[str, typer.Argument(help="The problem: a TOML file, or a name (see `mfbai instances`).")],
+    name: Annotated[str, typer.Option(help="What to call the study.", show_default=False)],
+    delta: Annotated[str, typer.Option(metavar="NUMBER", help="The accepted risk of a wrong answer, such as 0.05.")],
+    strategy: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Chooses what to evaluate: {strategies}. By default {strategy}.")
+    ] = None,
+    stopping: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Decides when to stop: {rules}. By default {rule}.")
+    ] = None,
+    tolerance: Annotated[float, typer.Option(help="An arm this close to the best is as good.")] = 0.0,
+    max_cost: Annotated[float | None, typer.Option(help="A budget: the verdict may then be `undecided`.")] = None,
+    direction: Annotated[str | None, typer.Option(help="maximise or minimise, instead of what the file says.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE of the strategy or rule.")] = None,
+    storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
+    as_json: bool = JSON,
+) -> None:
+    """Create a study.
+
+    Example: mfbai study create problem.toml --name designs --delta 0.05
+    """
+    from mfbai.errors import Faults
+    from mfbai.study import create_study
+
+    faults = Faults()
+    given: dict[str, Any] = {"tolerance": tolerance, "max_cost": max_cost, "direction": direction}
+    given |= {key: name for key, name in (("strategy", strategy), ("stopping", stopping)) if name is not None}
+    given["options"] = read_settings(faults, settings or [])
+    risk: Any = number(faults, "delta", delta, RISK)
+    faults.raise_if_any("call")
+    study = create_study(spec, risk, name=name, storage=storage, **given)
+    if as_json:
+        print_json({"name": study.name, "storage": study.storage})
+    else:
+        say_what_to_do(study, elsewhere(storage, study))
+
+
+def say_what_to_do(study: Study, where: str) -> None:
+    name, program = quoted(study.name), "--command 'PROGRAM {arm} {fidelity} {seed}' --workers 2"
+    typer.echo(f"Study {study.name!r} is in {study.storage}.")
+    typer.echo(f"Next: mfbai study run {name} {program}{where}")
+    typer.echo(f"or, by hand: mfbai study ask {name}{where}")
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command(cls=NamesInHelp)(create)

@@ -1,0 +1,89 @@
+"""What people read about a study: its state, verdict, alarms and progress, in the same words everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mfbai.stopping import DEFAULT
+from mfbai.stopping.own import OWN
+from mfbai.text import digits
+
+if TYPE_CHECKING:
+    from mfbai.analysis.guarantee import BiasAlarm
+    from mfbai.model.problem import Problem
+    from mfbai.study.status import Status
+    from mfbai.study.verdict import Verdict
+
+
+def state_of(status: Status) -> str:
+    """The verdict, or how far from it the study is."""
+    if status.result is not None:
+        return verdict(status.result)
+    if status.leader is None:
+        return "Running: no results yet."
+    if status.risk < 1:
+        sure = f"answering it now has a risk of {digits(status.risk, 2)} at most"
+    else:
+        sure = "nothing is proven yet"
+    goal = f"the goal is {status.delta:g}" if status.stopping == DEFAULT else f"{rule(status.stopping)} decides"
+    return f"Running: {leader(status)}; {sure}, {goal}."
+
+
+def verdict(verdict: Verdict) -> str:
+    """The answer of a study, and what it is worth."""
+    if verdict.state == "decided":
+        text = _answer(verdict)
+    elif verdict.arm is None:
+        text = "Undecided: nothing is known"
+    else:
+        sure = f"with a risk of {digits(verdict.risk, 2)} at most" if verdict.risk < 1 else "and nothing is proven yet"
+        text = f"Undecided within the budget: {verdict.arm!r} leads, {sure}"
+    alarm = " BIAS ALARM: the data contradict a bias bound." if verdict.alarms else ""
+    return f"{text}; it cost {digits(verdict.cost)}.{alarm}"
+
+
+def _answer(verdict: Verdict) -> str:
+    best = f"The best is {verdict.arm!r}"
+    if verdict.tolerance:
+        best += f", or within {verdict.tolerance:g} of it"
+    if verdict.stopping != DEFAULT:
+        proven = digits(verdict.risk, 2) if verdict.risk < 1 else "nothing"
+        return f"{best}, by {rule(verdict.stopping)}; the e-process has proven {proven}"
+    bounds = ", if the bias bounds hold" if verdict.rests_on_bounds else ""
+    return f"{best}: the risk is {digits(verdict.risk, 2)} at most{bounds}"
+
+
+def alarm(alarm: BiasAlarm, problem: Problem) -> str:
+    """Which bias bound the data contradict, and how surely."""
+    arm, fidelity = problem.arms[alarm.arm], problem.fidelities[alarm.fidelity]
+    if alarm.certain:
+        what = f"{fidelity!r} is off by more than was stated for {arm!r}: its results contradict those of the top."
+    else:
+        what = f"Some bias bound of {arm!r} is wrong; {fidelity!r} is the fidelity that fits the least."
+    return f"{what} If all bounds held, this would happen with a probability of {digits(alarm.level, 2)} at most."
+
+
+def progress(status: Status, remaining: float | None = None) -> str:
+    """What was spent, and on how many evaluations; what the rest will cost, by a forecast."""
+    spent = digits(status.cost) if status.max_cost is None else f"{digits(status.cost)} of {digits(status.max_cost)}"
+    counts = {
+        "evaluation" if status.told == 1 else "evaluations": status.told,
+        "under way": status.pending,
+        "waiting for earlier ones": status.waiting,
+        "failed": status.failed,
+        "imported": status.imported,
+        "after the verdict": status.late,
+    }
+    told = [f"{count} {what}" for what, count in counts.items() if count or what == "evaluations"]
+    forecast = "" if not remaining else f"; about {digits(remaining, 2)} more to the verdict, by the results so far"
+    return f"cost {spent}; {', '.join(told)}{forecast}"
+
+
+def leader(status: Status) -> str:
+    """For where there is little room."""
+    return "no results yet" if status.leader is None else f"{status.leader!r} leads"
+
+
+def rule(stopping: str) -> str:
+    """A stopping rule, within a sentence."""
+    return "the strategy's own rule" if stopping == OWN else f"the rule {stopping!r}"
