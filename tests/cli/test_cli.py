@@ -307,7 +307,6 @@ def test_ctrl_c_keeps_the_strategies_that_are_finished(monkeypatch, capsys):
 
 
 def test_help_names_every_strategy_and_rule():
-    """The help is written by hand, as it must not import them."""
     help_text = subprocess.run(
         [sys.executable, "-m", "mfbai", "simulate", "--help"], capture_output=True, text=True, check=True
     ).stdout
@@ -336,7 +335,7 @@ def test_evidence_names_leader_rival_and_value(succeed):
 def test_evidence_says_how_certain_it_is_and_warns_of_wrong_bounds(succeed):
     Path("sure.json").write_text('{"counts": [[40, 0], [40, 9], [60, 9]], "means": [[0.8, 0], [0.8, 1.1], [1.4, 1.4]]}')
     out = " ".join(succeed("evidence", "problem.toml", "sure.json", "--delta", "0.01").split())
-    assert "Bias alarm: 'wide': the bias bound of 'coarse' is wrong (level " in out
+    assert "Bias alarm: 'coarse' is off by more than was stated for 'wide'" in out
     assert "Answering 'deep' now has a risk of " in out
     assert "true mean (99 %)" in out
     shown = read_json(succeed("evidence", "problem.toml", "sure.json", "--json"))

@@ -57,6 +57,13 @@ def test_a_risk_outside_0_and_1_is_refused_by_evidence(refuse):
     assert "strictly between 0 and 1" in refuse("evidence", "truth.toml", "data.csv", "--delta", "5")
 
 
+def test_with_one_fidelity_nothing_rests_on_bias_bounds(succeed, tmp_path):
+    (tmp_path / "many.json").write_text('{"counts": [[1000], [1000]], "means": [[0.5], [0.7]]}')
+    out = succeed("evidence", "truth.toml", "many.json")
+    assert "Answering 'b' now has a risk of " in out
+    assert "bias bounds" not in out
+
+
 def words_of(out):
     """Lines of the help are broken at hyphens."""
     return set(re.findall(r"[a-z][a-z-]*[a-z]", re.sub(r"-\n\s+", "-", out)))

@@ -19,10 +19,12 @@ ONE = (Noise(),)
 COSTS, TRAP, BOUNDS = "costs-paper-5x2-0.01", "lucb-trap", "lower-bounds"
 
 
-@pytest.fixture(autouse=True)
-def compiled_already(monkeypatch):
+@pytest.fixture(scope="module", autouse=True)
+def compiled_already():
     """Another process that compiles ahead of need would take most of the time of these tests."""
-    monkeypatch.setattr(paper, "_compile", lambda *_: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paper, "_compile", lambda *_: None)
+        yield
 
 
 @pytest.fixture

@@ -53,10 +53,12 @@ class Diary(Watch):
         return [name for name in self.computed if name in COMPUTATIONS and name != SHARES]
 
 
-@pytest.fixture(autouse=True)
-def compiled_already(monkeypatch):
+@pytest.fixture(scope="module", autouse=True)
+def compiled_already():
     """Another process that compiles ahead of need would take most of the time of these tests."""
-    monkeypatch.setattr(paper, "_compile", lambda *_: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paper, "_compile", lambda *_: None)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -161,6 +161,8 @@ def print_evidence(
     from rich.markup import escape
     from rich.table import Table
 
+    from mfbai.study import sentences
+
     leader, challenger = escape(problem.arms[found.leader]), escape(problem.arms[found.challenger])
     out = console()
     out.print(
@@ -180,16 +182,13 @@ def print_evidence(
         table.add_row(escape(arm), against, sure, f"{found.counts[j].sum():g}", f"{spent[j].sum():g}")
     out.print(table)
     if certain.level < 1:
-        told = (
-            f"Answering {escape(repr(problem.arms[certain.leader]))} now has a risk of {level(certain.level)} at most"
-        )
-        out.print(f"{told}, if the bias bounds hold.")
+        answer, bounds = escape(repr(problem.arms[certain.leader])), ", if the bias bounds hold"
+        bounds = bounds if problem.n_fidelities > 1 else ""
+        out.print(f"Answering {answer} now has a risk of {level(certain.level)} at most{bounds}.")
     else:
         out.print("Nothing is certain yet.")
     for alarm in alarms:
-        arm, fidelity = escape(repr(problem.arms[alarm.arm])), escape(repr(problem.fidelities[alarm.fidelity]))
-        which = f"the bias bound of {fidelity} is wrong" if alarm.certain else f"a bias bound is wrong, see {fidelity}"
-        out.print(f"[bold red]Bias alarm[/bold red]: {arm}: {which} (level {level(alarm.level)}).")
+        out.print(f"[bold red]Bias alarm[/bold red]: {escape(sentences.alarm(alarm, problem))}", soft_wrap=True)
 
 
 def level(value: float) -> str:

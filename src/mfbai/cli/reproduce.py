@@ -27,14 +27,19 @@ def reproduce(
         int | None, typer.Option(help="Runs of the cost figures (1000); shares take a tenth, the trap a hundredth.")
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Less of all: a tenth of the runs, one variance, no `beyond`, a short trap.")
+        bool,
+        typer.Option(
+            "--quick", help="Less of everything: a tenth of the runs, one variance, no `beyond`, a short trap."
+        ),
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where everything goes; by default reproduction, with -quick or -N-runs."),
+        typer.Option(
+            metavar="DIR", help="Where to write; by default reproduction, reproduction-quick or reproduction-N-runs."
+        ),
     ] = None,
     variance: Annotated[
-        float | None, typer.Option(help="Of the paper's instances; by default both that it may mean.")
+        float | None, typer.Option(help="Variance of the paper's instances; by default both that the paper may mean.")
     ] = None,
     as_json: bool = JSON,
 ) -> None:

@@ -23,7 +23,7 @@ DRAWING = 0.5  # seconds that a figure takes, about
 
 
 class Watch:
-    """Is told how the work goes on. This one keeps quiet."""
+    """Is called as the work proceeds. This one does nothing."""
 
     def begin(self, seconds: float) -> None:
         """So many seconds of work are expected in all."""

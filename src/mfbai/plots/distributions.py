@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 ACROSS = 3  # panels in a row
 FAR = 30.0  # times: a lower bound that is less than the least cost by more would take all the room
 WIDE = 8.0  # times: costs that differ by more are drawn on a logarithmic axis
-DOTS = 400  # at most, and as many open marks; of more runs, these are spread evenly from the cheapest to the dearest
+DOTS = 400  # at most, and as many open marks; of more runs, these are spread evenly from the least to the most costly
 FEW_DOTS = 50  # runs up to which they can be large
 FEW = 8  # fewer runs have no shape to speak of
 BINS = 400
@@ -155,7 +155,7 @@ def draw_costs(
     log = cost_axis(axes, *(span or span_of(samples, [bound])))
     for row, (sample, look) in enumerate(zip(samples, looks(each.strategy for each in samples), strict=True)):
         draw_runs(axes, sample, row, look)
-        if not sample.given_up:  # else nobody knows how costs are distributed
+        if not sample.given_up:  # else the distribution of costs is not known
             draw_shape(axes, sample.costs, row, look, log)
             draw_box(axes, sample.costs, row, look)
         draw_mean(axes, sample, row)

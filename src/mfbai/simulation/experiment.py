@@ -23,7 +23,7 @@ from mfbai.strategies import STRATEGIES
 
 DEFAULT_STRATEGY = "mf-grad"  # the paper's algorithm, so that simulations reproduce the paper unless told otherwise
 STAND_IN = "paper-5x2"  # an instance to check other arguments with, where the given one is at fault
-CHUNK = 1 << 16  # steps between two looks at whether to go on: some 20 ms
+CHUNK = 1 << 16  # steps between two checks whether to continue: some 20 ms
 
 
 @dataclass(frozen=True)

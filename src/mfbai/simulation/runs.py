@@ -146,7 +146,7 @@ def simulate(
     """Run a strategy many times on an instance (or the name or file of one) and report what it cost.
 
     The default strategy is the paper's, to reproduce its results; live studies use the cheapest, "frugal". Several
-    deltas are served by one trajectory: sampling does not depend on delta, and a run goes on until the smallest is
+    deltas are served by one trajectory: sampling does not depend on delta, and a run lasts until the smallest is
     decided. Strategies that stop by a rule of their own ("iise", "lucb", ...) make one for each delta, and ignore
     `stopping`. `options` are settings of the strategy or the rule, such as {"rate": 0.1}. Results depend on the seed
     alone, not on the number of worker threads (one per core by default). Ctrl-C returns what is done.

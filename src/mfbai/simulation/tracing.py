@@ -1,4 +1,4 @@
-"""How a strategy spreads its cost over the cells as time goes on, without stopping."""
+"""How a strategy spreads its cost over the cells over time, without stopping."""
 
 from __future__ import annotations
 
