@@ -34,9 +34,7 @@ def reproduce(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", help="Where to write; by default reproduction, reproduction-quick or reproduction-N-runs."
-        ),
+        typer.Option(metavar="DIR", help="Where to write; by default reproduction, with -quick or -N-runs added."),
     ] = None,
     variance: Annotated[
         float | None, typer.Option(help="Variance of the paper's instances; by default both that the paper may mean.")
