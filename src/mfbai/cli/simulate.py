@@ -28,10 +28,7 @@ def simulate(
     ] = None,
     stopping: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The stopping rule, for strategies without one of their own: {rules}. By default {rule}.",
-        ),
+        typer.Option(metavar="NAME", help="For strategies without a rule of their own: {rules}. By default {rule}."),
     ] = None,
     delta: Annotated[list[str], typer.Option(metavar="NUMBER", help="The risk, or several.")] = ["0.01"],  # noqa: B006
     runs: Annotated[int, typer.Option(help="How many runs.")] = 1000,
@@ -54,7 +51,7 @@ def simulate(
     call = check(instance, variance, strategy, stopping, delta, settings, counts, plot)
     done = run_all(call)
     show(call.instance, done, as_json, plot)
-    if not all(len(found) == runs for found in done) or len(done) < len(call.strategies):
+    if len(done) < len(call.strategies) or len(done[-1]) < runs:
         finished = ", ".join(f"{len(found)} of {runs} runs of {found.strategy}" for found in done) or "nothing"
         typer.echo(f"interrupted: {finished} finished", err=True)
         sys.exit(130)
