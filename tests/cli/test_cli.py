@@ -400,19 +400,6 @@ def test_a_mark_at_the_start_of_a_csv_file_is_ignored(folder, succeed):
     assert marked == succeed("evidence", "problem.toml", "evaluations.csv")
 
 
-# --- the demo
-
-
-def test_the_demo_tells_answer_risk_cost_and_saving(succeed):
-    out = succeed("demo")
-    assert "mfbai serve --demo" in out.splitlines()[-1]
-    assert re.search(r"best arm is arm 4", out)
-    assert re.search(r"risk .*1 ?%", out)
-    assert re.search(r"cost \d", out)
-    assert re.search(r"\d+ ?% saved|saved \d+ ?%", out)
-    assert "\x1b" not in out
-
-
 # --- bad input
 
 
