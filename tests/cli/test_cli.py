@@ -1,6 +1,5 @@
 """The command line as a whole: help, version, instances, and how it ends."""
 
-import os
 import re
 import shlex
 import subprocess
@@ -9,19 +8,12 @@ import sys
 import pytest
 
 import mfbai
-from support.commands import read_json, write_files
+from support.commands import read_json
 
 COMMANDS = ["demo", "instances", "plan", "simulate", "reproduce", "oracle", "evidence", "serve", "study"]
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A working folder with a problem, an instance and data, and a terminal's usual width."""
-    write_files(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # other processes run this package, from any folder
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def test_help_lists_every_command_in_full(succeed):

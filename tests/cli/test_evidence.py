@@ -1,25 +1,15 @@
 """mfbai evidence: what it prints and what it refuses."""
 
 import json
-import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
 import mfbai
-from support.commands import CSV, PROBLEM, TABLES, read_json, write_files
+from support.commands import CSV, PROBLEM, TABLES, read_json
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A working folder with a problem, an instance and data, and a terminal's usual width."""
-    write_files(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # other processes run this package, from any folder
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def test_evidence_names_leader_rival_and_value(succeed):

@@ -1,43 +1,25 @@
 """Options that several commands share: how numbers are read, and what the help says of names."""
 
 import json
-import os
 import re
 import subprocess
 import sys
 
 import pytest
 
+import mfbai
 from mfbai import stopping, strategies
 from mfbai.paper.parts import PARTS
 
-TRUTH = """
-[problem]
-arms = ["a", "b"]
-[[fidelity]]
-name = "fine"
-cost = 1.0
-[family]
-name = "gaussian"
-variance = 0.01
-[truth]
-means = [[0.5], [0.7]]
-"""
-DATA = "arm,fidelity,value\na,fine,0.5\nb,fine,0.7\n"
 COMMANDS = {
-    "simulate": ["truth.toml", "--runs", "2"],
-    "plan": ["truth.toml"],
-    "oracle": ["truth.toml"],
-    "evidence": ["truth.toml", "data.csv"],
+    "simulate": ["instance.toml", "--runs", "2"],
+    "plan": ["instance.toml"],
+    "oracle": ["instance.toml"],
+    "evidence": ["instance.toml", "evaluations.csv"],
 }
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    (tmp_path / "truth.toml").write_text(TRUTH)
-    (tmp_path / "data.csv").write_text(DATA)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -48,18 +30,19 @@ def test_a_risk_that_is_no_number_is_refused_with_one(command, given, wanted, re
 
 
 def test_faults_of_the_risk_and_of_the_problem_are_told_at_once(refuse):
-    told = refuse("evidence", "problem.toml", "data.csv", "--delta", "5%")
+    told = refuse("evidence", "none.toml", "evaluations.csv", "--delta", "5%")
     assert "give a number such as 0.05" in told
-    assert "problem.toml" in told
+    assert "none.toml" in told
 
 
 def test_a_risk_outside_0_and_1_is_refused_by_evidence(refuse):
-    assert "strictly between 0 and 1" in refuse("evidence", "truth.toml", "data.csv", "--delta", "5")
+    assert "strictly between 0 and 1" in refuse("evidence", "instance.toml", "evaluations.csv", "--delta", "5")
 
 
-def test_with_one_fidelity_nothing_rests_on_bias_bounds(succeed, tmp_path):
-    (tmp_path / "many.json").write_text('{"counts": [[1000], [1000]], "means": [[0.5], [0.7]]}')
-    out = succeed("evidence", "truth.toml", "many.json")
+def test_with_one_fidelity_nothing_rests_on_bias_bounds(succeed, folder):
+    (folder / "one.toml").write_text(mfbai.dumps(mfbai.Problem(["a", "b"], [1.0], [0.0], mfbai.Gaussian(0.01))))
+    (folder / "many.json").write_text('{"counts": [[1000], [1000]], "means": [[0.5], [0.7]]}')
+    out = succeed("evidence", "one.toml", "many.json")
     assert "Answering 'b' now has a risk of " in out
     assert "bias bounds" not in out
 
@@ -92,13 +75,12 @@ def test_the_help_says_the_defaults(command, strategy, succeed):
 
 
 def test_without_names_the_defaults_are_used(succeed):
-    (record,) = json.loads(succeed("simulate", "truth.toml", "--runs", 2, "--json"))
+    (record,) = json.loads(succeed("simulate", "instance.toml", "--runs", 2, "--json"))
     assert (record["strategy"], record["stopping"]) == ("mf-grad", stopping.DEFAULT)
 
 
 def test_the_command_line_is_loaded_without_numba():
     """Names in help texts are looked up only when the help of their command is shown."""
     script = "import sys, mfbai.cli; print(sorted({'numpy', 'numba', 'rich'} & set(sys.modules)))"
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -11,7 +11,7 @@ import pytest
 
 import mfbai
 from mfbai.cli import main
-from support.commands import PROBLEM, TRUTH, read_json, write_files
+from support.commands import PROBLEM, TRUTH, read_json
 from support.interrupts import start
 
 RECORD = [
@@ -31,14 +31,7 @@ RECORD = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A working folder with a problem, an instance and data, and a terminal's usual width."""
-    write_files(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # other processes run this package, from any folder
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def simulated(succeed, *words):
