@@ -89,24 +89,34 @@ def cache_folder() -> str | None:
     return str(folder) if os.access(folder, os.W_OK) else None
 
 
-def generic(position: int) -> Callable[[Callable[..., Any]], Any]:
+def generic(position: int, choose: Callable[[Any], Any] | None = None) -> Callable[[Callable[..., Any]], Any]:
     """Make a function pick its implementation by the type of its argument at `position` (a NamedTuple).
 
     The decorated function itself is only a signature and a docstring. Implementations are added with
-    `function.register(RecordType, implementation)`; numba resolves them at compile time, so a kernel that calls
-    a generic function is compiled once for each record type and pays nothing at run time.
+    `function.register(RecordType, implementation)`; for types without one, `choose(RecordType)` names it, by a trait
+    of the type. Numba resolves both at compile time, so a kernel that calls a generic function is compiled once for
+    each record type, without the implementations that it does not use, and pays nothing at run time.
     """
 
     def decorate(signature: Callable[..., Any]) -> Any:
         table: dict[type, Any] = {}
 
+        def implementation(kind: Any) -> Any:
+            if kind in table:
+                return table[kind]
+            return choose(kind) if choose and issubclass(kind, tuple) else None
+
         def call(*args: Any) -> Any:
-            return table[type(args[position])](*args)
+            kind = type(args[position])
+            found = implementation(kind)
+            if found is None:
+                raise TypeError(f"{signature.__name__} is not registered for {kind.__name__}")
+            return found(*args)
 
         @overload(call, strict=False)
         def resolve(*args: Any) -> Any:
-            implementation = table.get(getattr(args[position], "instance_class", None))  # type: ignore[arg-type]
-            return getattr(implementation, "py_func", implementation)
+            found = implementation(getattr(args[position], "instance_class", object))
+            return getattr(found, "py_func", found)
 
         call.__name__, call.__doc__ = signature.__name__, signature.__doc__
         call.register = table.__setitem__  # type: ignore[attr-defined]
