@@ -22,6 +22,7 @@ from numba.extending import overload
 from mfbai.files import PACKAGE, sources_digest
 
 COMPILED = ("kernels", "model", "run", "stopping", "strategies")  # packages with kernels, and the records they take
+RECORDS: dict[tuple[str, tuple[str, ...]], Any] = {}  # by name and fields, those that generic functions dispatch on
 UNUSED = 30 * 24 * 3600  # seconds after which compiled code that no process has loaded is removed
 
 
@@ -89,6 +90,14 @@ def cache_folder() -> str | None:
     return str(folder) if os.access(folder, os.W_OK) else None
 
 
+def _tell_apart(record: Any) -> None:
+    """Rename a record that has the name and the fields of another one: numba would run the other one's code for it."""
+    name, others = record.__name__, 1
+    while RECORDS.setdefault((record.__name__, record._fields), record) is not record:
+        others += 1
+        record.__name__ = f"{name}_{others}"
+
+
 def generic(position: int, choose: Callable[[Any], Any] | None = None) -> Callable[[Callable[..., Any]], Any]:
     """Make a function pick its implementation by the type of its argument at `position` (a NamedTuple).
 
@@ -113,13 +122,17 @@ def generic(position: int, choose: Callable[[Any], Any] | None = None) -> Callab
                 raise TypeError(f"{signature.__name__} is not registered for {kind.__name__}")
             return found(*args)
 
+        def register(kind: type, function: Any) -> None:
+            _tell_apart(kind)
+            table[kind] = function
+
         @overload(call, strict=False)
         def resolve(*args: Any) -> Any:
             found = implementation(getattr(args[position], "instance_class", object))
             return getattr(found, "py_func", found)
 
         call.__name__, call.__doc__ = signature.__name__, signature.__doc__
-        call.register = table.__setitem__  # type: ignore[attr-defined]
+        call.register = register  # type: ignore[attr-defined]
         return call
 
     return decorate

@@ -1,5 +1,13 @@
-"""The contracts of the package's extension points, as checks that anyone can run on their own."""
+"""The contracts of the package's extension points, as checks that anyone can run on their own.
 
+strategies  check_strategy: a strategy keeps to its shape
+rules       check_rule: a stopping rule does
+families    check_family: a reward family's compiled parts fit each other and its values
+common      what they share
+"""
+
+from mfbai.testing.families import check_family
+from mfbai.testing.rules import check_rule
 from mfbai.testing.strategies import check_strategy
 
-__all__ = ["check_strategy"]
+__all__ = ["check_family", "check_rule", "check_strategy"]
