@@ -62,7 +62,7 @@ class Program:
         """(3, P, 2, M) what a unit of cost buys at each point in the cells of best arm and rival, with slope and
         curvature in eta."""
         rates = np.zeros((3, len(arms), 2, self.means.shape[1]))
-        allocation.rates(self.model, self.means, self.best, arms, etas, rates)
+        allocation.rates_at(self.model, self.means, self.best, arms, etas, rates)
         return rates
 
     def rows(self, arms: Indices, etas: Array) -> list[csr_array]:

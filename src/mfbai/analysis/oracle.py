@@ -80,23 +80,8 @@ def oracle(instance: Instance | str, tolerance: float = 0.0, *, start: ArrayLike
     >>> round(found.cost_complexity, 4), found.weights[0].round(7).tolist()
     (266.4911, [0.0968565, 0.0])
     """
-    faults = Faults()
-    with faults.absorb():
-        instance = check_instance(instance, ties=True)
-    faults.raise_if_any("call")
-    assert isinstance(instance, Instance)
-    problem = instance.problem
-    with faults.absorb():
-        model = problem.model(tolerance)
-        answers = _answers(instance, model.tolerance)
-    shares = None if start is None else _shares(faults, problem, start)
-    faults.raise_if_any("call")
-    means = problem.sign * instance.means
-    programs = [cutting_planes.Program(model, means, answer) for answer in answers]
-    found = [_solve(program, shares) for program in programs]
-    for i in np.argsort([solution.lower for solution in found]):
-        if found[i].gap > GOOD and found[i].lower < min(solution.cost for solution in found):
-            found[i] = cutting_planes.solve(programs[i], found[i])
+    instance, programs, shares = _checked(instance, tolerance, start)
+    found = _solve_all(programs, shares)
     costs = [solution.cost for solution in found]
     i = int(np.argmin(costs))
     if not np.isfinite(costs[i]):
@@ -110,13 +95,39 @@ def oracle(instance: Instance | str, tolerance: float = 0.0, *, start: ArrayLike
         cost_complexity=costs[i],
         weights=found[i].weights,
         gap=max(gap, 0.0),
-        best=int(answers[i]),
-        alternatives=problem.sign * _alternatives(programs[i], found[i]),
-        problem=problem,
+        best=int(programs[i].best),
+        alternatives=instance.problem.sign * _alternatives(programs[i], found[i]),
+        problem=instance.problem,
         _program=programs[i],
         _solution=found[i],
         _tied=any(cost <= costs[i] * (1 + GOOD) for j, cost in enumerate(costs) if j != i),
     )
+
+
+def _checked(
+    given: Instance | str, tolerance: float, start: ArrayLike | Oracle | None
+) -> tuple[Instance, list[cutting_planes.Program], Array | None]:
+    """The instance, the program of every arm that can be the answer, and the shares to start from."""
+    faults = Faults()
+    with faults.absorb():
+        instance = check_instance(given, ties=True)
+    faults.raise_if_any("call")
+    with faults.absorb():
+        model = instance.problem.model(tolerance)
+        answers = _answers(instance, model.tolerance)
+    shares = None if start is None else _shares(faults, instance.problem, start)
+    faults.raise_if_any("call")
+    means = instance.problem.sign * instance.means
+    return instance, [cutting_planes.Program(model, means, answer) for answer in answers], shares
+
+
+def _solve_all(programs: list[cutting_planes.Program], shares: Array | None) -> list[cutting_planes.Solution]:
+    """By the fast method; those that it leaves inexact, and that may still be the cheapest, by cuts."""
+    found = [_solve(program, shares) for program in programs]
+    for i in np.argsort([solution.lower for solution in found]):
+        if found[i].gap > GOOD and found[i].lower < min(solution.cost for solution in found):
+            found[i] = cutting_planes.solve(programs[i], found[i])
+    return found
 
 
 def _answers(instance: Instance, tolerance: float) -> NDArray[np.int64]:

@@ -350,7 +350,7 @@ def write(best, work, weights):
 
 
 @kernel(inline=False)
-def rates(model, means, best, arms, etas, out):
+def rates_at(model, means, best, arms, etas, out):
     """(3, P, 2, M) what a unit of cost buys at points (arm, eta), with slope and curvature, of best arm and rival."""
     for p in range(arms.size):
         for m in range(means.shape[1]):

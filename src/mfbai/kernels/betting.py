@@ -1,8 +1,8 @@
 """Betting on a cell's true mean: the martingales that every proven statement of the package is made of.
 
-Who claims that the mean of a cell lies above q (side +1) or below it (side -1) starts with a capital of 1 and bets on
-every value of the cell. If the claim is false, the capital is a supermartingale, whatever decides which cell is
-evaluated next, so it ever reaches c with a probability of 1/c at most. A better bets on a mixture of tilts l >= 0,
+The claim that the mean of a cell lies above q (side +1) or below it (side -1) starts with a capital of 1, which is bet
+on every value of the cell. If the claim is false, the capital is a supermartingale, whatever decides which cell is
+evaluated next, so it ever reaches c with a probability of 1/c at most. The bets are on a mixture of tilts l >= 0,
 
     E = (1 - SLAB) + SLAB * integral of exp(l side sum(values) - count * psi_q(l side)) dprior(l),
 
@@ -12,17 +12,17 @@ wrong side of q, because psi_q(l) rises with q for l > 0 and falls for l < 0. Th
 not depend on q, so E falls (side +1) or rises (side -1) with q, which is what its bounds rest on. (Exponential: tilts
 are in units of 1 / q, and E still does, as it depends on the values over q.)
 
-Gaussian: the integral has a closed form, and ln E is convex in q. Other families: the half-normal is replaced by
+Quadratic laws: the integral has a closed form, and ln E is convex in q. Others: the half-normal is replaced by
 `NODES` of it, a prior as good as any other, and the sum is exact. A few more nodes, close to 0, find the smallest of
 differences, such as of 0.01 % between Poisson means of a million.
 """
 
-from math import erfc, exp, expm1, inf, log, log1p, sqrt
+from math import erfc, exp, inf, log, sqrt
 
 import numpy as np
 
 from mfbai.kernels.jit import generic, kernel
-from mfbai.model.families import BernoulliLaw, ExponentialLaw, GaussianLaw, PoissonLaw
+from mfbai.kernels.laws import exponent
 
 SLAB = 0.7  # share of the capital that bets
 SCALES = np.array([4.0, 32.0, 0.5, 256.0, 2048.0, 16384.0])
@@ -39,18 +39,13 @@ NODES = np.concatenate([_nodes, _nodes[0] * 0.3 ** np.arange(1.0, 13.0)])
 LOG_NODE_WEIGHTS = np.log(np.concatenate([0.95 * _weights / _weights.sum(), np.full(12, 0.05 / 12)]))
 
 
-@generic(0)
+@generic(0, choose=lambda law: quadratic_capital if law.quadratic else tilted_capital)
 def capital(law, arm, fidelity, count, mean, q, side, scale):
     """ln E in the given cell, at the given scale."""
 
 
-@generic(0)
-def exponent(law, count, mean, q, tilt):
-    """tilt * sum(values) - count * psi_q(tilt), in terms of which the prior has unit variance at scale 1."""
-
-
 @kernel
-def gaussian_capital(law, arm, fidelity, count, mean, q, side, scale):
+def quadratic_capital(law, arm, fidelity, count, mean, q, side, scale):
     return half_normal(count, law.precision[arm, fidelity], side * (mean - q), SCALES[scale])[0]
 
 
@@ -87,34 +82,3 @@ def tilted_capital(law, arm, fidelity, count, mean, q, side, scale):
     won = log(SLAB) + most + log(total)
     top = max(won, CASH)
     return top + log(exp(won - top) + exp(CASH - top))
-
-
-@kernel
-def bernoulli_exponent(law, count, mean, q, tilt):
-    mean, q, tilt = law.sign * mean, min(max(law.sign * q, 0.0), 1.0), 2.0 * law.sign * tilt
-    return count * (tilt * mean - log1p(q * expm1(tilt)))
-
-
-@kernel
-def poisson_exponent(law, count, mean, q, tilt):
-    mean, q, tilt = law.sign * mean, max(law.sign * q, 0.0), law.sign * tilt
-    return count * (tilt * mean - q * expm1(tilt))
-
-
-@kernel
-def exponential_exponent(law, count, mean, q, tilt):
-    # In units of q: the mean that is bet on is q exp(tilt).
-    mean, q, tilt = law.sign * mean, law.sign * q, law.sign * tilt
-    if q <= 0.0:
-        return inf if tilt > 0.0 else -inf
-    return count * (-expm1(-tilt) * (mean / q) - tilt)
-
-
-capital.register(GaussianLaw, gaussian_capital)
-for law, function in {
-    BernoulliLaw: bernoulli_exponent,
-    PoissonLaw: poisson_exponent,
-    ExponentialLaw: exponential_exponent,
-}.items():
-    capital.register(law, tilted_capital)
-    exponent.register(law, function)

@@ -1,8 +1,8 @@
 """What bets on single cells prove about arms, for a top mean x that nobody knows.
 
 If arm j is better than arm i by the tolerance or more, then at x = i's top mean every cell of i has a mean of x +
-bias_high at most, and every cell of j one of x + tolerance + bias_low at least. So the product of the capitals of who
-bets against that in every cell is a supermartingale, and so is its mixture over the scales, the same for all cells:
+bias_high at most, and every cell of j one of x + tolerance + bias_low at least. So the product of the capitals that
+bet against that in every cell is a supermartingale, and so is its mixture over the scales, the same for all cells:
 
     ln E_ij = min over x of ln sum_k weight_k prod_m E(mean[i,m] above x + bias_high) E(mean[j,m] below x + ...).
 
@@ -11,7 +11,7 @@ each cell bets half on being too high for x and half on being too low.
 
 Minima over x are never over-reported. Capitals that bet on "above" fall with x and the others rise, so taking the
 former at the right end of an interval and the latter at its left bounds the whole from below, for every family; halving
-the interval with the least bound closes in on the minimum. For Gaussian laws ln E is also convex in x: Newton steps
+the interval with the least bound closes in on the minimum. For quadratic laws ln E is also convex in x: Newton steps
 find the minimum, and the place where two tangents meet is below it.
 """
 
@@ -23,7 +23,6 @@ import numpy as np
 from mfbai.kernels.betting import LOG_WEIGHTS, SCALES, capital, half_normal
 from mfbai.kernels.jit import generic, kernel
 from mfbai.kernels.laws import variance
-from mfbai.model.families import BernoulliLaw, ExponentialLaw, GaussianLaw, PoissonLaw
 
 CLOSE = 0.01  # a bound this close to the minimum, in nats, is good enough
 PARTS = 400  # intervals a search may have
@@ -41,7 +40,7 @@ def make_work() -> Work:
     return Work(np.zeros((3, len(SCALES))), np.zeros(PARTS), np.zeros(PARTS), np.zeros(PARTS))
 
 
-@generic(0)
+@generic(0, choose=lambda law: against_by_newton if law.quadratic else against_by_search)
 def against(law, model, stats, i, j, start, target, work):
     """A lower bound on ln E_ij, close to it, and where it was found, from a good start. With a finite target only
     whether it is reached counts: a value below may be too large, one above is a lower bound, but perhaps not close."""
@@ -63,7 +62,7 @@ def log_sum(sums):
 
 @kernel
 def bet(model, stats, arm, fidelity, x, side, scale):
-    """The capital of who bets that a cell is too high (side +1) or too low for a top mean of x."""
+    """The capital of a bet that a cell is too high (side +1) or too low for a top mean of x."""
     bias = model.bias_high[arm, fidelity] if side > 0.0 else model.bias_low[arm, fidelity]
     count, mean = stats.count[arm, fidelity], stats.mean[arm, fidelity]
     return capital(model.law, arm, fidelity, count, mean, x + bias, side, scale)
@@ -187,12 +186,12 @@ def limit(model, stats, arm, side, target, work):
 
 
 @kernel
-def against_any(law, model, stats, i, j, start, target, work):
+def against_by_search(law, model, stats, i, j, start, target, work):
     return search(model, stats, i, j, -1, start, target, work)
 
 
 @kernel(inline=False)
-def against_gaussian(law, model, stats, i, j, start, target, work):
+def against_by_newton(law, model, stats, i, j, start, target, work):
     least, most = model.top_low[i], min(model.top_high[i], model.top_high[j] - model.tolerance)
     if least > most:
         return inf, start  # no admissible model has j that far above i
@@ -226,7 +225,7 @@ def against_gaussian(law, model, stats, i, j, start, target, work):
 
 @kernel
 def expand(model, stats, i, j, x, work):
-    """ln E of the pair at x, for a Gaussian law, with slope and curvature."""
+    """ln E of the pair at x, for a quadratic law, with slope and curvature."""
     sums = work.sums
     for k in range(SCALES.size):
         sums[0, k], sums[1, k], sums[2, k] = LOG_WEIGHTS[k], 0.0, 0.0
@@ -253,8 +252,3 @@ def add(count, precision, distance, sign, sums):
         sums[0, k] += value
         sums[1, k] += sign * slope
         sums[2, k] += bend
-
-
-against.register(GaussianLaw, against_gaussian)
-for law in (BernoulliLaw, PoissonLaw, ExponentialLaw):
-    against.register(law, against_any)

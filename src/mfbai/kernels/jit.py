@@ -22,6 +22,7 @@ from numba.extending import overload
 from mfbai.files import PACKAGE, sources_digest
 
 COMPILED = ("kernels", "model", "run", "stopping", "strategies")  # packages with kernels, and the records they take
+RECORDS: dict[tuple[str, tuple[str, ...]], Any] = {}  # by name and fields, those that generic functions dispatch on
 UNUSED = 30 * 24 * 3600  # seconds after which compiled code that no process has loaded is removed
 
 
@@ -89,27 +90,49 @@ def cache_folder() -> str | None:
     return str(folder) if os.access(folder, os.W_OK) else None
 
 
-def generic(position: int) -> Callable[[Callable[..., Any]], Any]:
+def _tell_apart(record: Any) -> None:
+    """Rename a record that has the name and the fields of another one: numba would run the other one's code for it."""
+    name, others = record.__name__, 1
+    while RECORDS.setdefault((record.__name__, record._fields), record) is not record:
+        others += 1
+        record.__name__ = f"{name}_{others}"
+
+
+def generic(position: int, choose: Callable[[Any], Any] | None = None) -> Callable[[Callable[..., Any]], Any]:
     """Make a function pick its implementation by the type of its argument at `position` (a NamedTuple).
 
     The decorated function itself is only a signature and a docstring. Implementations are added with
-    `function.register(RecordType, implementation)`; numba resolves them at compile time, so a kernel that calls
-    a generic function is compiled once for each record type and pays nothing at run time.
+    `function.register(RecordType, implementation)`; for types without one, `choose(RecordType)` names it, by a trait
+    of the type. Numba resolves both at compile time, so a kernel that calls a generic function is compiled once for
+    each record type, without the implementations that it does not use, and pays nothing at run time.
     """
 
     def decorate(signature: Callable[..., Any]) -> Any:
         table: dict[type, Any] = {}
 
+        def implementation(kind: Any) -> Any:
+            if kind in table:
+                return table[kind]
+            return choose(kind) if choose and issubclass(kind, tuple) else None
+
         def call(*args: Any) -> Any:
-            return table[type(args[position])](*args)
+            kind = type(args[position])
+            found = implementation(kind)
+            if found is None:
+                raise TypeError(f"{signature.__name__} is not registered for {kind.__name__}")
+            return found(*args)
+
+        def register(kind: type, function: Any) -> None:
+            _tell_apart(kind)
+            table[kind] = function
 
         @overload(call, strict=False)
         def resolve(*args: Any) -> Any:
-            implementation = table.get(getattr(args[position], "instance_class", None))  # type: ignore[arg-type]
-            return getattr(implementation, "py_func", implementation)
+            found = implementation(getattr(args[position], "instance_class", object))
+            return getattr(found, "py_func", found)
 
         call.__name__, call.__doc__ = signature.__name__, signature.__doc__
-        call.register = table.__setitem__  # type: ignore[attr-defined]
+        call.register = register  # type: ignore[attr-defined]
         return call
 
     return decorate

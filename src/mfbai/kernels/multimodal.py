@@ -1,10 +1,8 @@
-"""Global search for the exponential family, whose profiles can have several local minima.
+"""Global search for laws that are not convex, such as the exponential family's: profiles can have several minima.
 
-d(p, q) = p/q - 1 - ln(p/q) is convex in q only up to q = 2p, so a sum of such terms with different biases, for data
-that contradict each other, can have several wells. Every cell's slope in x is negative below its dead zone and rises
-to zero there; above it, it rises to 1/(4p) at q = 2p and falls again, with the steepest fall, -1/(27 p^2), at q = 3p.
-(For reflected laws all of this is mirrored.) So slopes and curvatures have simple bounds over any interval, and
-intervals are halved until the sum is monotone or convex on each: no local minimum is missed.
+If d(p, q) is not convex in q, a sum of such terms with different biases, for data that contradict each other, can have
+several wells. The law bounds each cell's slope and curvature over any interval (`slope_bounds`), and intervals are
+halved until the sum is monotone or convex on each: no local minimum is missed.
 """
 
 from math import inf
@@ -12,7 +10,7 @@ from math import inf
 import numpy as np
 
 from mfbai.kernels.jit import kernel
-from mfbai.kernels.laws import slopes
+from mfbai.kernels.laws import slope_bounds
 from mfbai.kernels.profile import expand_pair, minimise
 
 DEPTH = 128  # intervals waiting at any time: one a halving, and 60 halvings exhaust a double
@@ -22,33 +20,16 @@ DEPTH = 128  # intervals waiting at any time: one a halving, and 60 halvings exh
 def slope_range(model, weights, means, arm, low, high):
     """Bounds on g_arm over [low, high]: least and largest slope, least curvature. O(M)."""
     least, largest, bend = 0.0, 0.0, 0.0
-    sign = model.law.sign
     for m in range(weights.shape[1]):
         weight, mean = weights[arm, m], means[arm, m]
         if weight <= 0.0:
             continue
-        size = sign * mean
         zone_low, zone_high = mean - model.bias_high[arm, m], mean - model.bias_low[arm, m]
-        first, first_bend = cell_slopes(model.law, arm, m, mean, low, zone_low, zone_high)
-        last, last_bend = cell_slopes(model.law, arm, m, mean, high, zone_low, zone_high)
-        cell_least, cell_largest, cell_bend = min(first, last), max(first, last), min(first_bend, last_bend)
-        edge = zone_high if sign > 0.0 else zone_low  # beyond it the mean must grow
-        if low < edge + sign * size < high:
-            cell_least, cell_largest = min(cell_least, sign / (4.0 * size)), max(cell_largest, sign / (4.0 * size))
-        if low <= zone_high and high >= zone_low:
-            cell_bend = min(cell_bend, 0.0)
-        if low < edge + sign * 2.0 * size < high:
-            cell_bend = -1.0 / (27.0 * size * size)
-        least += weight * cell_least
-        largest += weight * cell_largest
-        bend += weight * cell_bend
+        bounds = slope_bounds(model.law, arm, m, mean, low, high, zone_low, zone_high)
+        least += weight * bounds[0]
+        largest += weight * bounds[1]
+        bend += weight * bounds[2]
     return least, largest, bend
-
-
-@kernel
-def cell_slopes(law, arm, fidelity, mean, x, zone_low, zone_high):
-    move = min(x - zone_low, 0.0) + max(x - zone_high, 0.0)
-    return slopes(law, arm, fidelity, mean, move) if move != 0.0 else (0.0, 0.0)
 
 
 @kernel

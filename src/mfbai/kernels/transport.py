@@ -17,7 +17,6 @@ from mfbai.kernels.jit import generic, kernel
 from mfbai.kernels.laws import divergence, is_quadratic
 from mfbai.kernels.multimodal import DEPTH, local_minima
 from mfbai.kernels.profile import dead_zone, expand, minimise, shift
-from mfbai.model.families import BernoulliLaw, ExponentialLaw, GaussianLaw, PoissonLaw
 
 SURE = 1.0 - 1e-9  # lower bounds are kept a little below, for rounding
 
@@ -25,9 +24,10 @@ SURE = 1.0 - 1e-9  # lower bounds are kept a little below, for rounding
 class Work(NamedTuple):
     """What an evaluation of F leaves behind: results, and starting points and bounds for the next one.
 
-    Who changes means or weights between two evaluations marks the arms concerned as stale, and sets all floors to 0; or
-    keeps the bounds valid by the functions of `follow`. If all weights grew by a factor of at most rho, `growth` is
-    multiplied by it: an arm's misfit, not computed again, is then known up to that factor, which is mostly enough.
+    A caller that changes means or weights must set `stale` for those arms and all floors to 0 before the next
+    evaluation, or keep the bounds valid by the functions of `kernels.incremental`. If all weights grew by a factor of
+    at most rho, it multiplies `growth` by it: an arm's misfit, not computed again, is then known up to that factor,
+    which is mostly enough.
     """
 
     psi_low: np.ndarray  # (K,) each arm's minimisers [psi_low, psi_high]: equal unless no data pin the arm down
@@ -35,13 +35,13 @@ class Work(NamedTuple):
     misfit: np.ndarray  # (K,) each arm's least misfit h = g(psi)
     psi: np.ndarray  # (K,) where the last search for psi ended: the next one starts there
     eta: np.ndarray  # (K,) the same for f_{top, j}
-    stale: np.ndarray  # (K,) whether the arm must be fitted anew
+    stale: np.ndarray  # (K,) whether the arm must be fitted again
     growth: np.ndarray  # (1,) the product of all rho so far
     born: np.ndarray  # (K,) `growth` when the arm was fitted
     ceiling: np.ndarray  # (K,) an upper bound on (misfit now) / growth
     calm: np.ndarray  # (1,) whether top was the leader
     ally: np.ndarray  # (1,) the last challenger of the arm of the largest misfit
-    floor: np.ndarray  # (K,) lower bounds on sqrt(f_{top, j}), kept by those who know how f changed; 0 says nothing
+    floor: np.ndarray  # (K,) lower bounds on sqrt(f_{top, j}), kept by callers that know how f changed; 0 says nothing
     top: np.ndarray  # (1,) the arm of the largest psi
     challenger: np.ndarray  # (1,) its challenger: the next evaluation looks at it first
     meeting: np.ndarray  # (2,) their top means at the closest alternative
@@ -53,7 +53,7 @@ class Work(NamedTuple):
 
 def make_work(model) -> Work:
     K, M = model.cost.shape
-    room = 4 * M + 8 if isinstance(model.law, ExponentialLaw) else 1
+    room = 1 if model.law.convex else 4 * M + 8
     return Work(
         psi_low=np.zeros(K),
         psi_high=np.zeros(K),
@@ -77,12 +77,12 @@ def make_work(model) -> Work:
     )
 
 
-@generic(0)
+@generic(0, choose=lambda law: settle_convex if law.convex else settle_multimodal)
 def settle(law, model, weights, means, arm, low, high, work):
     """The minimiser and minimum of g_arm over [low, high], for an arm whose data contradict each other."""
 
 
-@generic(0)
+@generic(0, choose=lambda law: meet_convex if law.convex else meet_multimodal)
 def meet(law, model, weights, means, i, j, start, work):
     """The least g_i(x) + g_j(y) over y >= x + tolerance, with x and y, if the arms' own minimisers do not qualify."""
 
@@ -227,13 +227,6 @@ def meet_multimodal(law, model, weights, means, i, j, start, work):
 def well(work, arm, k, psi):
     """The k-th local minimum of an arm's profile, or the end psi of its dead zone if its data fit."""
     return (work.wells[0, arm, k], work.wells[1, arm, k]) if work.n_wells[arm] > 0 else (psi, 0.0)
-
-
-for law in (GaussianLaw, BernoulliLaw, PoissonLaw):
-    settle.register(law, settle_convex)
-    meet.register(law, meet_convex)
-settle.register(ExponentialLaw, settle_multimodal)
-meet.register(ExponentialLaw, meet_multimodal)
 
 
 @kernel

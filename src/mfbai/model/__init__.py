@@ -3,7 +3,8 @@
 families   what is known of the noise, and what kernels see of it
 problem    Problem, Instance, and the Model that kernels see
 means      tables of means that the bias bounds allow
-guess      what people who do not know the means can still say
+given      reading what these are made of, with every fault
+guess      rough knowledge of the means: a range, a gap
 spec       TOML files
 instances  named and random instances; their files are in catalogue/
 """

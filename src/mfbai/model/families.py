@@ -10,8 +10,9 @@ Kernels always maximise. For a problem that minimises, values, means and biases 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +20,30 @@ from numpy.typing import ArrayLike, NDArray
 from mfbai.checks import Cells, numbers
 from mfbai.errors import Faults
 
+Law: TypeAlias = Any  # a NamedTuple of numbers and (K, M) arrays, with `traits`
+Record = TypeVar("Record", bound=tuple[Any, ...])
 
+
+def traits(
+    *, quadratic: bool = False, convex: bool = True, tail_variance: float | None = None
+) -> Callable[[type[Record]], type[Record]]:
+    """Say of a law, a NamedTuple, what kernels choose their methods by. They read it off the type, when they compile.
+
+    quadratic      d(p, q) = precision (p - q)^2 / 2 with an array `precision`, (K, M), and the noise is sub-Gaussian
+                   with variances of 1 / precision
+    convex         d(p, q) is convex in q
+    tail_variance  if not quadratic: a number v such that no noise has heavier tails than a normal of variance v
+    """
+
+    def say(law: type[Record]) -> type[Record]:
+        for name, value in {"quadratic": quadratic, "convex": convex, "tail_variance": tail_variance}.items():
+            setattr(law, name, value)
+        return law
+
+    return say
+
+
+@traits(quadratic=True)
 class GaussianLaw(NamedTuple):
     """d(p, q) = (p - q)^2 / (2 variance), for a variance or its proxy."""
 
@@ -29,25 +53,25 @@ class GaussianLaw(NamedTuple):
     high: float
 
 
+@traits(tail_variance=0.25)
 class BernoulliLaw(NamedTuple):
     """d(p, q) = p ln(p/q) + (1-p) ln((1-p)/(1-q))."""
 
     sign: float
 
 
+@traits()
 class PoissonLaw(NamedTuple):
     """d(p, q) = q - p + p ln(p/q)."""
 
     sign: float
 
 
+@traits(convex=False)
 class ExponentialLaw(NamedTuple):
     """d(p, q) = p/q - 1 - ln(p/q); in q it is convex only up to q = 2p."""
 
     sign: float
-
-
-Law = GaussianLaw | BernoulliLaw | PoissonLaw | ExponentialLaw
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from mfbai.checks import numbers, refuse_where
 from mfbai.errors import Faults
-from mfbai.model.problem import Array, Instance, Problem
+from mfbai.model.problem import Array, Problem
 
 FORMS = (("means",), ("low", "high"), ("gap", "best"))  # the entries of each; `best` can sometimes be left out
 
@@ -197,13 +197,4 @@ def _possible(problem: Problem, least: float, greatest: float) -> str:
 def _check_table(faults: Faults, problem: Problem, means: Array) -> None:
     """All means are given: they must be those of an instance, but that arms may tie, which a tolerance allows."""
     with faults.absorb():
-        Instance(
-            means,
-            problem.costs,
-            (problem.bias_low, problem.bias_high),
-            problem.family,
-            arms=problem.arms,
-            fidelities=problem.fidelities,
-            direction=problem.direction,
-            ties=True,
-        )
+        problem.instance(means, ties=True)

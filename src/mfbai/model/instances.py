@@ -60,13 +60,7 @@ def random_instance(
     rng = np.random.default_rng(seed)
     top = _separated_uniforms(rng, problem.n_arms, gap)
     off = rng.uniform(problem.bias_low, problem.bias_high)
-    return Instance(
-        top[:, None] + off,
-        problem.costs,
-        (problem.bias_low, problem.bias_high),
-        problem.family,
-        name=f"random-{arms}x{fidelities}-{seed}",
-    )
+    return problem.instance(top[:, None] + off, name=f"random-{arms}x{fidelities}-{seed}")
 
 
 def _files() -> dict[str, Traversable]:

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from mfbai.checks import SHOWN_CELLS, Cells, check_choice, check_names, real, shape_of
+from mfbai.checks import real
 from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.model.families import Family, Law
-
-Array = NDArray[np.float64]
-DIRECTIONS = {"maximise": 1.0, "minimise": -1.0}
-ROUNDING = 1e-9  # relative slack for means written at the very edge of their bias bounds, such as 0.5 - 0.1
+from mfbai.model.given import DIRECTIONS as DIRECTIONS
+from mfbai.model.given import ROUNDING as ROUNDING
+from mfbai.model.given import Array as Array
+from mfbai.model.given import check_known, check_means, read_names, refuse_tie, top_interval
 
 
 class Model(NamedTuple):
@@ -75,8 +75,8 @@ class Problem:
         direction: str = "maximise",
     ) -> None:
         faults = Faults()
-        cells = _cells(faults, arms, fidelities, costs, biases, family)
-        known = _check_known(cells, costs, biases, family, direction)
+        cells = read_names(faults, arms, fidelities, costs, biases, family)
+        known = check_known(cells, costs, biases, family, direction)
         faults.raise_if_any("problem")
         vars(self).update(
             arms=cells.arms,
@@ -116,22 +116,32 @@ class Problem:
         if self.sign < 0:
             low, high, mean_range = 0.0 - high, 0.0 - low, (0.0 - mean_range[1], 0.0 - mean_range[0])  # no -0.0
         law = self.family.law(self.shape, self.sign)
-        top = _top_interval(low, high, mean_range)
+        top = top_interval(low, high, mean_range)
         return Model(self.costs.copy(), low.copy(), high.copy(), *top, gap, law)
+
+    def replace(self, **changes: Any) -> Problem:
+        """The same problem, but for the arguments of Problem given here.
+
+        >>> from mfbai.model.families import Gaussian
+        >>> Problem(2, costs=1, biases=0, family=Gaussian(0.01)).replace(arms=["old", "new"]).arms
+        ('old', 'new')
+        """
+        return Problem(**{**self._arguments(), **changes})
+
+    def instance(self, means: ArrayLike, *, name: str | None = None, ties: bool = False) -> Instance:
+        """This problem with its truth, the (K, M) means."""
+        return Instance(means, **self._arguments(), name=name, ties=ties)
 
     def with_variance(self, variance: ArrayLike) -> Problem:
         """The same problem with another known variance (or proxy)."""
         if getattr(self.family, "variance", None) is None:
             told = f"cannot be set: the {self.family.name} family of this problem has none to replace"
             raise InvalidInput([Fault("variance", told)])
-        family = dataclasses.replace(self.family, variance=variance)  # type: ignore[call-arg]
-        biases = (self.bias_low, self.bias_high)
-        return Problem(self.arms, self.costs, biases, family, fidelities=self.fidelities, direction=self.direction)
+        return self.replace(family=dataclasses.replace(self.family, variance=variance))  # type: ignore[call-arg]
 
     def towards(self, direction: str) -> Problem:
         """The same problem, to "maximise" or to "minimise"."""
-        biases = (self.bias_low, self.bias_high)
-        return Problem(self.arms, self.costs, biases, self.family, fidelities=self.fidelities, direction=direction)
+        return self.replace(direction=direction)
 
     def to_dict(self) -> dict[str, Any]:
         """The tables of a spec file (see mfbai.model.spec)."""
@@ -154,6 +164,17 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"<Problem: {self._summary()}>"
+
+    def _arguments(self) -> dict[str, Any]:
+        """What Problem was made of."""
+        return {
+            "arms": self.arms,
+            "costs": self.costs,
+            "biases": (self.bias_low, self.bias_high),
+            "family": self.family,
+            "fidelities": self.fidelities,
+            "direction": self.direction,
+        }
 
     def _arrays(self) -> tuple[Any, ...]:
         return (self.costs, self.bias_low, self.bias_high, *self.family.law(self.shape))
@@ -195,9 +216,9 @@ class Instance:
         ties: bool = False,
     ) -> None:
         faults = Faults()
-        cells = _cells(faults, arms, fidelities, costs, biases, family, means)
-        known = _check_known(cells, costs, biases, family, direction)
-        table = _check_means(cells, known, means)
+        cells = read_names(faults, arms, fidelities, costs, biases, family, means)
+        known = check_known(cells, costs, biases, family, direction)
+        table = check_means(cells, known, means)
         if table is not None and known.sign is not None and not ties:
             refuse_tie(faults, cells.arms, known.sign * table[:, -1])
         faults.raise_if_any("instance")
@@ -246,137 +267,6 @@ class Instance:
     def __repr__(self) -> str:
         label = f" {self.name!r}" if self.name else ""
         return f"<Instance{label}: {self.problem._summary()}, best {self.arms[self.best]!r} by {self.gap:.4g}>"
-
-
-class _Known(NamedTuple):
-    """What the checks could read; None where a fault was noted."""
-
-    costs: Array | None
-    bias_low: Array | None
-    bias_high: Array | None
-    family: Family | None
-    sign: float | None
-
-
-def _cells(
-    faults: Faults, arms: Any, fidelities: Any, costs: Any, biases: Any, family: Any, means: Any = None
-) -> Cells:
-    """The names of the arms and fidelities, counted from the tables where they are not given."""
-    shapes = [shape_of(value) for value in (means, costs, *_bias_parts(biases), getattr(family, "variance", None))]
-    n_arms = next((shape[0] for shape in shapes if len(shape) == 2), 2)
-    n_fidelities = next((shape[-1] for shape in shapes if shape), 1)
-    if arms is None and means is None:
-        faults.add("arms", "is None: give how many arms there are, or a list of their names")
-    return Cells(
-        faults,
-        check_names(faults, "arms", arms, count=n_arms, least=2),
-        check_names(faults, "fidelities", fidelities, count=n_fidelities, least=1),
-    )
-
-
-def _check_known(cells: Cells, costs: Any, biases: Any, family: Any, direction: Any) -> _Known:
-    costs = cells.read("costs", costs)
-    if costs is not None:
-        cells.refuse("costs", costs, costs <= 0, "a cost must be positive")
-    low, high = _check_biases(cells, biases)
-    family = _check_family(cells, family)
-    if low is not None and high is not None and family is not None:
-        _refuse_impossible_arms(cells, low, high, family)
-    check_choice(cells.faults, "direction", direction, DIRECTIONS)
-    return _Known(costs, low, high, family, DIRECTIONS.get(direction) if isinstance(direction, str) else None)
-
-
-def _bias_parts(biases: Any) -> tuple[Any, ...]:
-    """(low, high) of a pair, or the radii alone; Problem's docstring has the rule."""
-    pair = isinstance(biases, tuple) and len(biases) == 2 and any(shape_of(part) for part in biases)
-    return biases if pair else (biases,)
-
-
-def _check_biases(cells: Cells, biases: Any) -> tuple[Array, Array] | tuple[None, None]:
-    parts = _bias_parts(biases)
-    if len(parts) == 2:
-        return _check_bias_bounds(cells, *parts)
-    radius = cells.read("biases", *parts)
-    if radius is None:
-        return None, None
-    cells.refuse(
-        "biases", radius, radius < 0, "a radius cannot be negative; bounds are a pair such as ([-0.1, 0], [0.2, 0])"
-    )
-    _refuse_top_bias(cells, "biases", radius)
-    radius = np.broadcast_to(radius, cells.shape)
-    return 0.0 - radius, radius
-
-
-def _check_bias_bounds(cells: Cells, low: Any, high: Any) -> tuple[Array, Array] | tuple[None, None]:
-    low, high = cells.read("bias_low", low), cells.read("bias_high", high)
-    if low is None or high is None:
-        return None, None
-    _refuse_top_bias(cells, "bias_low", low)
-    _refuse_top_bias(cells, "bias_high", high)
-    low, high = (part.copy() for part in np.broadcast_arrays(low, high))
-    cells.refuse("bias_low", low, low > high, lambda index: f"it is above its bias_high, {float(high[index])!r}")
-    return np.broadcast_to(low, cells.shape), np.broadcast_to(high, cells.shape)
-
-
-def _refuse_top_bias(cells: Cells, field: str, given: Array) -> None:
-    why = "the last fidelity is the true one: its bias must be 0"
-    if given.ndim == 0:
-        cells.refuse(field, given, abs(given) > 0, f"{why}; give one per fidelity, the last of them 0")
-        return
-    at_top = np.arange(given.shape[-1]) == given.shape[-1] - 1
-    cells.refuse(field, given, at_top & (abs(given) > 0), why)
-
-
-def _check_family(cells: Cells, family: Any) -> Family | None:
-    if not isinstance(family, Family):
-        cells.faults.add("family", f"is {family!r}: give a family, such as Gaussian(variance=0.01)")
-        return None
-    before = len(cells.faults)
-    family.check(cells)
-    return family if len(cells.faults) == before else None
-
-
-def _refuse_impossible_arms(cells: Cells, low: Array, high: Array, family: Family) -> None:
-    top_low, top_high = _top_interval(low, high, family.mean_range)
-    for arm in np.flatnonzero(top_low > top_high)[:SHOWN_CELLS]:
-        why = f"leave no possible mean: {family.name} means are in {list(family.mean_range)}"
-        cells.faults.add("biases", f"{why}; check arm {cells.arms[arm]!r}")
-
-
-def _check_means(cells: Cells, known: _Known, means: Any) -> Array | None:
-    table = cells.read("means", means, full=True)
-    if table is None:
-        return None
-    if known.family is not None:
-        known.family.check_means(cells, table)
-    if known.bias_low is not None and known.bias_high is not None:
-        _refuse_beyond_bias(cells, table, known.bias_low, known.bias_high)
-    return table
-
-
-def _refuse_beyond_bias(cells: Cells, means: Array, low: Array, high: Array) -> None:
-    top = means[:, -1:]
-    off = means - top
-    slack = ROUNDING * (abs(means) + abs(top))
-
-    def why(index: tuple[int, ...]) -> str:
-        bounds = f"[{low[index]:g}, {high[index]:g}]"
-        return f"it is {off[index]:+.6g} from the arm's top mean, outside the bias bounds {bounds}"
-
-    cells.refuse("means", means, (off < low - slack) | (off > high + slack), why)
-
-
-def refuse_tie(faults: Faults, arms: Sequence[str], top: Array) -> None:
-    """The best of the top means (larger is better) must be unique."""
-    tied = np.flatnonzero(top == top.max())
-    if len(tied) > 1:
-        names = " and ".join(repr(arms[arm]) for arm in tied[:2])
-        faults.add("means", f"of arms {names} tie at the top fidelity; the best arm must be unique")
-
-
-def _top_interval(low: Array, high: Array, mean_range: tuple[float, float]) -> tuple[Array, Array]:
-    """(K,) ends of {x : x + [low, high] meets the mean range at every fidelity}."""
-    return (mean_range[0] - high).max(axis=1), (mean_range[1] - low).min(axis=1)
 
 
 def _read_only(table: Array | None, shape: tuple[int, int]) -> Array:

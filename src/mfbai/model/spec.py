@@ -41,8 +41,9 @@ from mfbai.checks import check_choice
 from mfbai.errors import Fault, Faults, InvalidInput, suggestion, unknown_name
 from mfbai.model import instances
 from mfbai.model.families import FAMILIES, Family, Gaussian
+from mfbai.model.given import refuse_tie
 from mfbai.model.guess import FORMS, Guess, read_guess
-from mfbai.model.problem import Instance, Problem, refuse_tie
+from mfbai.model.problem import Instance, Problem
 
 # What stands in for an entry that is missing or unreadable, so that the others can still be checked.
 ANY_COST = 1.0
@@ -305,7 +306,7 @@ def _family(faults: Faults, document: Mapping[str, Any]) -> Family:
     )
     if not set(needed) <= set(table):
         return ANY_FAMILY
-    return family(**{field.name: table.get(field.name) for field in fields})
+    return family(**{field.name: table[field.name] for field in fields if field.name in table})
 
 
 def _check_guess(faults: Faults, document: Mapping[str, Any], built: Instance | Problem) -> None:

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from mfbai.analysis.oracle import Oracle, oracle
 from mfbai.model.means import instance_of
@@ -16,37 +15,23 @@ Advance = Callable[[int], None]  # tells a progress bar that so much is done
 USELESS = 0.01  # a fidelity that saves less than this is not worth having
 
 
-def changed(problem: Problem, costs: ArrayLike | None = None, biases: tuple[Array, Array] | None = None) -> Problem:
-    """The problem with other costs, or with other bias bounds (low, high)."""
-    return Problem(
-        problem.arms,
-        problem.costs if costs is None else costs,
-        biases or (problem.bias_low, problem.bias_high),
-        problem.family,
-        fidelities=problem.fidelities,
-        direction=problem.direction,
-    )
-
-
 def only(problem: Problem, fidelities: Sequence[int]) -> Problem:
     """The problem with these of its fidelities."""
     kept = list(fidelities)
     family, variance = problem.family, getattr(problem.family, "variance", None)
     if variance is not None and np.ndim(variance) > 0:
         family = dataclasses.replace(family, variance=np.asarray(variance)[..., kept])  # type: ignore[call-arg]
-    return Problem(
-        problem.arms,
-        problem.costs[:, kept],
-        (problem.bias_low[:, kept], problem.bias_high[:, kept]),
-        family,
+    return problem.replace(
+        costs=problem.costs[:, kept],
+        biases=(problem.bias_low[:, kept], problem.bias_high[:, kept]),
+        family=family,
         fidelities=[problem.fidelities[m] for m in kept],
-        direction=problem.direction,
     )
 
 
 def half_cost(problem: Problem, fidelity: int) -> Problem:
     factor = np.where(np.arange(problem.n_fidelities) == fidelity, 0.5, 1.0)
-    return changed(problem, costs=problem.costs * factor)
+    return problem.replace(costs=problem.costs * factor)
 
 
 def half_bias(problem: Problem, means: Array, fidelity: int) -> Problem:
@@ -54,7 +39,7 @@ def half_bias(problem: Problem, means: Array, fidelity: int) -> Problem:
     off = means - means[:, -1:]
     here = np.arange(problem.n_fidelities) == fidelity
     low, high = problem.bias_low, problem.bias_high
-    return changed(problem, biases=(np.where(here, (low + off) / 2, low), np.where(here, (high + off) / 2, high)))
+    return problem.replace(biases=(np.where(here, (low + off) / 2, low), np.where(here, (high + off) / 2, high)))
 
 
 def oracles(

@@ -19,10 +19,10 @@ import numpy as np
 from mfbai.kernels import e_values
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.transport import Work, fit, make_work, pair
-from mfbai.stopping.glr import part
+from mfbai.stopping.glr import contribution
 from mfbai.stopping.interface import Rule, decide, observe
 
-PATIENCE = 1.01  # growth of the cost without a test
+COST_GROWTH = 1.01  # at which a test is made in any case
 ROWS = 64  # arms whose evidence is remembered: those that led last
 
 
@@ -69,7 +69,7 @@ def e_process_observe(model, stats, rule, arm, fidelity):
     rule.work.stale[arm] = True
     for side in range(2):
         if rule.pair[side] == arm:
-            now = part(model, stats, arm, fidelity, rule.meeting[side])
+            now = contribution(model, stats, arm, fidelity, rule.meeting[side])
             rule.bound[0] += now - rule.met[side, fidelity]
             rule.met[side, fidelity] = now
 
@@ -111,7 +111,7 @@ def test(model, stats, rule, level):
             rule.wait[0] = max(f + 0.5 * missing, target)
     if passed:
         return top
-    rule.wait[1] = PATIENCE * stats.spent[0]
+    rule.wait[1] = COST_GROWTH * stats.spent[0]
     freeze(model, stats, rule)
     return -1
 
@@ -171,7 +171,7 @@ def freeze(model, stats, rule):
     rule.bound[0] = 0.0
     for side in range(2):
         for m in range(stats.count.shape[1]):
-            rule.met[side, m] = part(model, stats, rule.pair[side], m, rule.meeting[side])
+            rule.met[side, m] = contribution(model, stats, rule.pair[side], m, rule.meeting[side])
             rule.bound[0] += rule.met[side, m]
 
 

@@ -66,7 +66,7 @@ def never(model) -> State:
 
 
 @kernel
-def part(model, stats, arm, fidelity, x):
+def contribution(model, stats, arm, fidelity, x):
     """What a cell contributes to its arm's profile at x."""
     if stats.count[arm, fidelity] == 0.0:
         return 0.0  # its mean is none, and may be infinitely far from x
@@ -82,10 +82,10 @@ def glr_observe(model, stats, rule, arm, fidelity):
         return
     for side in range(2):
         if rule.pair[side] == arm:
-            now = part(model, stats, arm, fidelity, rule.meeting[side])
+            now = contribution(model, stats, arm, fidelity, rule.meeting[side])
             rule.bounds[0] += now - rule.met[side, fidelity]
             rule.met[side, fidelity] = now
-    now = part(model, stats, arm, fidelity, rule.own[arm])
+    now = contribution(model, stats, arm, fidelity, rule.own[arm])
     rule.misfit[arm] += now - rule.fitted[arm, fidelity]
     rule.fitted[arm, fidelity] = now
     if arm != rule.pair[0]:
@@ -133,14 +133,14 @@ def freeze(model, stats, rule):
     rule.bounds[0] = 0.0
     for side in range(2):
         for m in range(stats.count.shape[1]):
-            rule.met[side, m] = part(model, stats, rule.pair[side], m, rule.meeting[side])
+            rule.met[side, m] = contribution(model, stats, rule.pair[side], m, rule.meeting[side])
             rule.bounds[0] += rule.met[side, m]
     rule.bounds[1] = 0.0
     for a in range(stats.count.shape[0]):
         rule.own[a] = work.psi_high[top] if a == top else work.psi_low[a]
         rule.misfit[a] = 0.0
         for m in range(stats.count.shape[1]):
-            rule.fitted[a, m] = part(model, stats, a, m, rule.own[a])
+            rule.fitted[a, m] = contribution(model, stats, a, m, rule.own[a])
             rule.misfit[a] += rule.fitted[a, m]
         if a != top:
             rule.bounds[1] = max(rule.bounds[1], rule.misfit[a])

@@ -22,7 +22,6 @@ import numpy as np
 
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.transport import pair, refit
-from mfbai.model.families import GaussianLaw
 from mfbai.stopping import glr
 from mfbai.stopping.interface import Rule, decide, observe
 
@@ -35,7 +34,7 @@ class State(NamedTuple):
 
 def init(model, deltas, fidelities) -> State:
     arms, cells = model.cost.shape[0], 2 * fidelities
-    constant, scale, offset = (gaussian, 2.0, 4.0) if isinstance(model.law, GaussianLaw) else (any_family, 3.0, 1.0)
+    constant, scale, offset = (gaussian, 2.0, 4.0) if model.law.quadratic else (any_family, 3.0, 1.0)
     base = [cells * constant(log((arms - 1) / delta) / cells) for delta in deltas.tolist()]
     return State(glr.init(model, base, scale, offset, first=0), np.zeros(arms), np.zeros(1))
 

@@ -1,4 +1,4 @@
-"""Sampling strategies, by name. How to add one: docs/adding_a_strategy.md."""
+"""Sampling strategies, by name. How to add one: docs/developer/extending.md."""
 
 from mfbai.strategies import frugal, grad, iise, lucb, mf_grad, oracle, track_and_stop, uniform
 from mfbai.strategies.interface import Strategy, ask, tell

@@ -6,7 +6,6 @@ import numpy as np
 
 from mfbai.errors import Fault, InvalidInput
 from mfbai.kernels.jit import kernel
-from mfbai.model.families import BernoulliLaw, GaussianLaw
 from mfbai.model.problem import Model
 
 
@@ -25,10 +24,10 @@ def top_fidelity(model: Model) -> Model:
 
 def tail_variance(model: Model, strategy: str) -> np.ndarray:
     """(K, M) v such that the noise has tails no heavier than a normal's of variance v: what confidence radii need."""
-    if isinstance(model.law, GaussianLaw):
+    if model.law.quadratic:
         return np.ascontiguousarray(1.0 / model.law.precision)
-    if isinstance(model.law, BernoulliLaw):
-        return np.full(model.cost.shape, 0.25)
+    if model.law.tail_variance is not None:
+        return np.full(model.cost.shape, model.law.tail_variance)
     family = type(model.law).__name__.removesuffix("Law").lower()
     told = f"{strategy} needs noise with the tails of a normal, and this family is {family}"
     raise InvalidInput([Fault("strategy", f"{told}: take mf-grad, or a gaussian, subgaussian or bernoulli family")])

@@ -1,6 +1,6 @@
 """Equal spend: evaluate the cell on which the least was spent so far. A skeleton to copy.
 
-The page adding_a_strategy.md, beside this file, goes through it part by part.
+The page extending.md, in the folder above, goes through it part by part.
 """
 
 from math import inf

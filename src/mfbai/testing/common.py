@@ -1,0 +1,161 @@
+"""What the contracts share: runs that are repeated in other ways and must end in the same records, to the bit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mfbai.kernels.laws import sample
+from mfbai.kernels.stats import Stats, make_stats
+from mfbai.model.problem import Instance, Model
+from mfbai.model.spec import from_dict
+from mfbai.run import loop
+from mfbai.run.state import arrays_of
+from mfbai.strategies import STRATEGIES, ask
+
+STEPS = 400
+DELTAS = (0.1, 1e-9)
+LONGEST = 20_000  # evaluations within which an answer is waited for
+
+
+class Journal(NamedTuple):
+    """A run, evaluation by evaluation."""
+
+    arms: NDArray[np.int64]
+    fidelities: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+class Records(NamedTuple):
+    """Everything a run changes."""
+
+    stats: Stats
+    state: Any
+    rule: Any
+    outcome: loop.Outcome
+
+
+Start = Callable[[Instance], tuple[Model, Records]]  # begins a run on an instance
+
+
+def records_of(instance: Instance, state: Any, rule: Any, levels: int) -> Records:
+    """The records of a run that begins."""
+    return Records(make_stats(instance.shape), state, rule, loop.make_outcome(levels))
+
+
+def uniform_start(make_rule: Callable[[Instance], Any], levels: int = len(DELTAS)) -> Start:
+    """Runs of uniform sampling under a rule."""
+
+    def start(instance: Instance) -> tuple[Model, Records]:
+        state = STRATEGIES["uniform"].make(instance, DELTAS[-1])
+        return instance.problem.model(), records_of(instance, state, make_rule(instance), levels)
+
+    return start
+
+
+def truth_of(instance: Instance) -> NDArray[np.float64]:
+    """(K, M) the means as kernels see them."""
+    return instance.problem.sign * instance.means
+
+
+def stepwise(instance: Instance, steps: int, records: Records) -> Journal:
+    """Ask and tell one evaluation at a time, until `steps` are made or every level is decided."""
+    model, truth = instance.problem.model(), truth_of(instance)
+    pending, rng = np.zeros(instance.shape, dtype=np.int64), np.random.default_rng(0)
+    told: list[tuple[int, int, float]] = []
+    while len(told) < steps and records.outcome.levels[0] < len(records.outcome.answer):
+        arm, fidelity = ask(model, records.stats, records.state, pending)
+        x = sample(model.law, rng, arm, fidelity, truth[arm, fidelity])
+        loop.step(model, *records, arm, fidelity, x)
+        told.append((arm, fidelity, x))
+    arms, fidelities, values = zip(*told, strict=True)
+    return Journal(np.array(arms), np.array(fidelities), np.array(values))
+
+
+def looped(instance: Instance, steps: int, model: Model, records: Records) -> None:
+    """The same run in the compiled loop."""
+    pending = np.zeros(instance.shape, dtype=np.int64)
+    loop.advance(model, truth_of(instance), *records, pending, np.random.default_rng(0), steps)
+
+
+def check_replay(name: str, start: Start, instance: Instance, steps: int) -> None:
+    """The compiled loop, single steps and a replay of the journal end in records that are equal to the bit."""
+    model, single = start(instance)
+    journal = stepwise(instance, steps, single)
+    _, again = start(instance)
+    loop.replay(model, *again, *journal)
+    assert digest(again) == digest(single), f"{name}: a replay of the journal ends in another state"
+    _, other = start(instance)
+    looped(instance, len(journal.arms), model, other)
+    assert digest(other) == digest(single), f"{name}: the compiled loop ends in another state"
+
+
+def check_one_compilation(name: str, start: Start, instance: Instance) -> None:
+    """Instances of other sizes run on the code compiled for the first."""
+    counts = set()
+    for arms in (instance.shape[0], 2, 3):
+        smaller = _with_arms(instance, arms)
+        looped(smaller, 5, *start(smaller))
+        counts.add(len(getattr(loop.advance, "signatures", ())))
+    assert len(counts) == 1, f"{name}: compiled again for another number of arms"
+
+
+def check_without_jit(
+    name: str, contract: str, module: str, start: Start, instance: Instance, steps: int, options: Mapping[str, Any]
+) -> None:
+    """Run as plain Python, the same cells are asked for and the records end up the same.
+
+    `contract` is the module of `mfbai.testing` that finds what is checked, of that name, in `module` and starts a run.
+    """
+    _, records = start(instance)
+    journal = stepwise(instance, steps, records)
+    folders = [str(Path(sys.modules[module].__file__ or ".").parent), *sys.path]
+    done = subprocess.run(
+        [sys.executable, "-m", contract, module, name, str(steps)],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(folders)},
+        input=json.dumps({"instance": instance.to_dict(), "options": dict(options)}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{name}: fails as plain Python:\n{done.stderr}"
+    assert done.stdout.strip() == digest((journal, records)), f"{name}: as plain Python it runs differently"
+
+
+def run_without_jit(find: Callable[[Any, str, Mapping[str, Any]], Start]) -> None:
+    """What `check_without_jit` runs in a process without compilation. `find(module, name, options)` starts the run."""
+    module, name, steps = sys.argv[1:]
+    start_in = import_module(module)
+    given = json.load(sys.stdin)
+    instance = from_dict(given["instance"])
+    assert isinstance(instance, Instance)
+    with np.errstate(all="ignore"):
+        _, records = find(start_in, name, given["options"])(instance)
+        journal = stepwise(instance, int(steps), records)
+    sys.stdout.write(digest((journal, records)))
+
+
+def digest(record: Any) -> str:
+    """A digest of all arrays in nested tuples."""
+    sha = hashlib.sha256()
+    for array in arrays_of(record):
+        sha.update(np.ascontiguousarray(array).tobytes())
+    return sha.hexdigest()
+
+
+def _with_arms(instance: Instance, arms: int) -> Instance:
+    """The instance with its best arm and the first others."""
+    keep = sorted([instance.best, *[a for a in range(instance.shape[0]) if a != instance.best][: arms - 1]])
+    problem = instance.problem
+    biases = (problem.bias_low[keep], problem.bias_high[keep])
+    return problem.replace(arms=arms, costs=problem.costs[keep], biases=biases).instance(instance.means[keep])
