@@ -199,7 +199,7 @@ def test_the_skeletons_run_and_keep_their_contracts_and_leave_nothing_in_the_dis
     """The page simulates and checks them. Compiled code for records from outside the package must not be kept: it would
     be stale after an edit, and no process without that file could read the cache's index. All runs of the page have
     such a record, so none of the loops may be there; kernels of the package alone are."""
-    assert re.findall(r"^check_(\w+)\(", SKELETON_PAGE.read_text(), re.MULTILINE) == ["strategy", "rule", "family"]
+    assert re.findall(r"^check_(\w+)\(", SKELETON_PAGE.read_text(), re.MULTILINE) == ["strategy", "rule", "family", "storage"]
     cache = tmp_path / "cache"
     path = os.pathsep.join([str(SKELETONS), str(ROOT / "tests"), *sys.path])
     done = subprocess.run(
