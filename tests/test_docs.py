@@ -54,6 +54,10 @@ class Block(NamedTuple):
     line: int
     file: str | None  # the name it is to be saved under, if the text before it ends with "`name`:"
 
+    @property
+    def end(self):
+        return self.line + self.text.count("\n") + 1
+
 
 def blocks_of(page):
     found, lines = [], page.read_text().splitlines()
@@ -97,7 +101,7 @@ def run_blocks(page, blocks, names, keys, compare, servers):
             with contextlib.redirect_stdout(printed):
                 code = replace_all(block.text, keys)
                 exec(compile(code, f"{name_of(page)}:{block.line}", "exec"), names)
-            if after is not None and after.language == "text":
+            if after is not None and after.language == "text" and after.line == block.end + 2:
                 compare(f"{name_of(page)}:{after.line}", after.text, printed.getvalue())
         elif block.language == "console":
             run_console(page, block, compare, keys, servers)
