@@ -90,6 +90,30 @@ def test_a_problem_does_not_follow_the_arrays_it_was_made_of():
     assert made.model().law.deviation[0, 0] == 1
 
 
+def test_replace_changes_what_is_given_and_nothing_else():
+    known = problem(arms=["a", "b"], costs=[[0.1, 1], [0.2, 2]], biases=([-0.1, 0], [0.3, 0]), direction="minimise")
+
+    assert known.replace() == known
+    assert known.replace(costs=known.costs * 2).to_dict() == {
+        **known.to_dict(),
+        "fidelity": [{**table, "cost": [2 * cost for cost in table["cost"]]} for table in known.to_dict()["fidelity"]],
+    }
+    assert known.replace(direction="maximise").replace(direction="minimise") == known
+
+
+def test_replace_checks_what_is_given():
+    (fault,) = faults_of(problem().replace, costs=[0.1, -1])
+    assert fault.startswith("costs[1] is -1.0: a cost must be positive")
+
+
+def test_a_problem_and_its_means_are_an_instance():
+    known = problem(arms=["a", "b"], direction="minimise")
+
+    truth = known.instance([[0.4, 0.5], [0.7, 0.6]], name="mine")
+
+    assert (truth.problem, truth.name, truth.arms[truth.best]) == (known, "mine", "a")
+
+
 def test_problems_are_equal_however_they_were_written():
     assert problem(costs=[0.1, 1]) == problem(costs=[[0.1, 1]] * 3, family=Gaussian([0.01, 0.01]))
 
