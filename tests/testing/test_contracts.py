@@ -19,8 +19,11 @@ from mfbai.kernels.laws.bernoulli import (
     bernoulli_variance,
 )
 from mfbai.model.families import FAMILIES, Bernoulli, Exponential, Gaussian, Poisson, SubGaussian, traits
+from mfbai.model.spec import check_instance
 from mfbai.stopping import RULES, Rule, decide, observe
+from mfbai.strategies import Strategy, ask, tell
 from mfbai.testing import check_family, check_rule, families
+from mfbai.testing.strategies import check_ask_is_pure, check_pending_spreads
 
 FAMILY_CASES = [
     Gaussian(0.25),
@@ -102,6 +105,59 @@ def without_record(model, deltas, fidelities):
 def test_a_wrong_rule_is_told_why(init, told):
     with pytest.raises(AssertionError, match=told):
         check_rule(Rule("bad", "breaks the contract", init))
+
+
+# --- strategies that break the contract
+
+
+class Forgetful(NamedTuple):
+    asked: np.ndarray  # (1,) how often
+
+
+class Stubborn(NamedTuple):
+    cell: np.ndarray  # (2,) the one to evaluate
+
+
+def forgetful_init(model):
+    return Forgetful(np.zeros(1, dtype=np.int64))
+
+
+def stubborn_init(model):
+    return Stubborn(np.zeros(2, dtype=np.int64))
+
+
+@kernel
+def forgetful_ask(model, stats, state, pending):
+    state.asked[0] += 1
+    return state.asked[0] % stats.count.shape[0], 0
+
+
+@kernel
+def stubborn_ask(model, stats, state, pending):
+    return state.cell[0], state.cell[1]
+
+
+@kernel
+def learn_nothing(model, stats, state, arm, fidelity, x):
+    pass
+
+
+for state, function in ((Forgetful, forgetful_ask), (Stubborn, stubborn_ask)):
+    ask.register(state, function)
+    tell.register(state, learn_nothing)
+
+
+@pytest.mark.parametrize(
+    ("check", "init", "told"),
+    [
+        (check_ask_is_pure, forgetful_init, r"bad: ask answers \(3, 0\), and when asked again \(0, 0\)"),
+        (check_pending_spreads, stubborn_init, r"bad: of 20 evaluations asked for at once none went to \['arm 2'"),
+    ],
+    ids=["impure ask", "pending ignored"],
+)
+def test_a_wrong_strategy_is_told_why(check, init, told):
+    with pytest.raises(AssertionError, match=told):
+        check(Strategy("bad", "breaks the contract", init), check_instance("paper-4x5"))
 
 
 # --- families that break the contract

@@ -18,7 +18,7 @@ from mfbai.kernels.transport import SURE, evaluate, meeting
 
 @kernel
 def follow(model, weights, means, work):
-    """The same as `evaluate`, for who reports every change by the functions below."""
+    """The same as `evaluate`, for callers that report every change by the functions below."""
     if is_quadratic(model.law) and work.calm[0]:
         value, challenger, x, done = same_row(model, weights, means, work)
         if done:

@@ -1,4 +1,4 @@
-"""Guess: what people who do not know the means can still say about them."""
+"""Guess: rough knowledge of the means, as a range, a gap, or means of one's own."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mfbai.errors import Faults, suggestion
 from mfbai.model.problem import Instance, Model, Problem
-from mfbai.stopping import DEFAULT, RULES, e_process, glr, own
+from mfbai.stopping import RULES, glr, own
 from mfbai.strategies import STRATEGIES
 
 
@@ -48,8 +48,8 @@ def assemble(
             return own.never() if stopping is None else own.State(state.answer)
         if rule is None:
             return glr.never(model)
-        if isinstance(getattr(state, "rule", None), e_process.State) and rule is RULES[DEFAULT]:
-            return state.rule  # kept by the strategy already
+        if state is not None and plan.keeps == rule.name:
+            return state.rule
         settings = {name: given.get(name, default) for name, default in rule.options.items()}
         return rule.init(model, deltas, fidelities, **settings)
 

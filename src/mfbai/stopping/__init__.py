@@ -1,4 +1,13 @@
-"""Stopping rules, by name, separate from sampling."""
+"""Stopping rules, by name, separate from sampling. How to add one: docs/developer/extending.md.
+
+interface        the shape of a rule
+e_process        proven for every strategy, and tight: the default
+kaufmann_koolen  proven, and loose
+stylised         the heuristic of the paper's experiments
+theorem          the paper's theorem, up to a constant to be given
+glr              what the last three share: the test of F against a threshold
+own              for strategies that decide by themselves
+"""
 
 from mfbai.stopping import e_process, kaufmann_koolen, stylised, theorem
 from mfbai.stopping.interface import Rule, decide, observe

@@ -1,7 +1,7 @@
 """The threshold of the paper's theorem: ln(K/delta) + 2M ln(4 ln(K/delta) + 1) + 12M ln(ln t + 3) + 2M C.
 
-The paper never says what its universal constant C is, so whoever uses the rule must give it, and it carries a
-guarantee only if that value is right.
+The paper never says what its universal constant C is, so the caller must give it, and the rule carries
+a guarantee only if that value is right.
 """
 
 from math import isfinite

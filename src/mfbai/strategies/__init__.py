@@ -1,4 +1,16 @@
-"""Sampling strategies, by name. How to add one: docs/developer/extending.md."""
+"""Sampling strategies, by name. How to add one: docs/developer/extending.md.
+
+interface       the shape of a strategy
+common          what several of them share
+frugal          the cheapest: the default
+mf_grad         the paper's gradient method
+grad            the same at the top fidelity alone
+track_and_stop  tracks the optimal shares at the top fidelity
+iise            successive elimination, one fidelity after the other
+lucb            LUCB and its explorations of several fidelities
+uniform         every cell equally often
+oracle          tracks the optimal shares of the true means: for simulations only
+"""
 
 from mfbai.strategies import frugal, grad, iise, lucb, mf_grad, oracle, track_and_stop, uniform
 from mfbai.strategies.interface import Strategy, ask, tell

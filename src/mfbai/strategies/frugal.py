@@ -48,7 +48,7 @@ class State(NamedTuple):
     eta: np.ndarray  # (K,) where s and each rival meet
     log: np.ndarray  # (1,) ln(1 + beta / f), nearly
     base: np.ndarray  # (1,) q_j is relative to exp(-base)
-    due: np.ndarray  # (1,) evaluations of s after which all rivals are compared with it anew
+    due: np.ndarray  # (1,) evaluations of s after which all rivals are compared with it again
     ruled: np.ndarray  # (1,) how many rivals had been ruled out, ever, when all was last computed
     weight: np.ndarray  # (K,) q_j; 0 for s and for rivals that are ruled out
     score: np.ndarray  # (K,) of each rival's best cell
@@ -202,7 +202,7 @@ def weight_of(state, j):
 
 @kernel
 def promise_all(model, stats, state):
-    """Compute all weights and scores anew."""
+    """Compute all weights and scores again."""
     s, K = state.leader[0], state.gap.size
     top = ceiling(model, stats, state, s)
     for m in range(stats.count.shape[1]):
@@ -284,4 +284,6 @@ def gain(model, stats, state, a, m, beyond, j):
 
 ask.register(State, frugal_ask)
 tell.register(State, frugal_tell)
-STRATEGIES = (Strategy("frugal", "the most certainty for its cost; ours", init, needs=("delta",)),)
+STRATEGIES = (
+    Strategy("frugal", "the most certainty for its cost; ours", init, needs=("delta",), keeps=e_process.RULES[0].name),
+)

@@ -9,8 +9,8 @@ is over when theta_m - 4 xi_m >= 4 sqrt(2 v ln(4 n^2 K M / delta) / n): what is 
 
     theta_m = max over k > m of  4 xi_m + 4 (xi_m - xi_k) sqrt(c_m) / (sqrt(c_k) - sqrt(c_m)),
 
-with the largest bias and the mean cost of the arms where these differ, over the dearer fidelities k. A fidelity that is
-no cheaper than a later one of no larger bias is left out.
+with the largest bias and the mean cost of the arms where these differ, over the more expensive fidelities k. A fidelity
+that is no cheaper than a later one of no larger bias is left out.
 """
 
 from math import inf, log, sqrt

@@ -36,6 +36,7 @@ class Strategy:
     own_rule: bool = False  # whether `tell` also decides when to stop, and puts the arm into `state.answer` (1,)
     # What else init takes: "delta", if sampling depends on it; "instance", the truth, or in a live study the problem.
     needs: tuple[str, ...] = ()
+    keeps: str | None = None  # the name of a rule whose record the strategy keeps as `state.rule`: a run uses the same
 
     def make(
         self, what: Problem | Instance, delta: float, options: Mapping[str, Any] | None = None, tolerance: float = 0.0

@@ -69,15 +69,19 @@ def truth_of(instance: Instance) -> NDArray[np.float64]:
 
 
 def stepwise(instance: Instance, steps: int, records: Records) -> Journal:
-    """Ask and tell one evaluation at a time, until `steps` are made or every level is decided."""
+    """Ask and tell one evaluation at a time, as a live study does, until `steps` are made or every level is decided."""
     model, truth = instance.problem.model(), truth_of(instance)
     pending, rng = np.zeros(instance.shape, dtype=np.int64), np.random.default_rng(0)
     told: list[tuple[int, int, float]] = []
     while len(told) < steps and records.outcome.levels[0] < len(records.outcome.answer):
         arm, fidelity = ask(model, records.stats, records.state, pending)
         x = sample(model.law, rng, arm, fidelity, truth[arm, fidelity])
-        loop.step(model, *records, arm, fidelity, x)
+        loop.replay(model, *records, *_journal([(arm, fidelity, x)]))
         told.append((arm, fidelity, x))
+    return _journal(told)
+
+
+def _journal(told: list[tuple[int, int, float]]) -> Journal:
     arms, fidelities, values = zip(*told, strict=True)
     return Journal(np.array(arms), np.array(fidelities), np.array(values))
 
