@@ -61,7 +61,7 @@ class Site:
         return answer.json()
 
     def create(self, name, spec=SPEC, **more):
-        self.call("", {"spec": spec, "delta": 0.05, "name": name, **more})
+        self.call("", {"spec": spec, "delta": 0.05, "name": name} | more)
 
     def post(self, study, action, **body):
         return self.call(f"/{quote(study, safe='')}/{action}", body)
@@ -123,8 +123,12 @@ def assert_no_overflow(page):
     assert wide <= 0
 
 
+def answer_with(page, pattern, kind, text):
+    """Have the browser receive this text from addresses of that pattern."""
+    page.route(pattern, lambda route: route.fulfill(content_type=kind, body=text))
+
+
 def show(page, server, study, view):
     """The page of a study whose server sends this view."""
-    stream = {"content_type": "text/event-stream", "body": f"event: view\ndata: {json.dumps(view)}\n\n"}
-    page.route(f"**/{study}/events", lambda route: route.fulfill(**stream))
+    answer_with(page, f"**/{study}/events", "text/event-stream", f"event: view\ndata: {json.dumps(view)}\n\n")
     page.goto(f"{server.address}/{route_to(study)}")

@@ -10,7 +10,7 @@ const MOST_DECADES = 6; // with a text
 
 /**
  * A panel of one curve. `kind` is {className, title, about, curve, line, colour, logarithmic} and the functions
- * format(value), read(view) -> [values, line], range(low, line, high) -> [bottom, top], caption(view).
+ * format(value), formatLine(line), read(view) -> [values, line], range(low, line, high) -> [bottom, top], caption(view).
  */
 export function chartPanel(kind) {
   const place = h("div", { class: "plot", role: "img" });
@@ -102,7 +102,7 @@ function options(kind, place) {
         fill: kind.logarithmic ? undefined : `${curve}22`, // a logarithmic axis has no bottom to fill from
         paths: uPlot.paths.stepped({ align: 1 }),
       },
-      { ...common, value: (_, value) => number(value), label: kind.line, stroke: colour("--vermilion"), width: 1.5, dash: [6, 5] },
+      { ...common, value: (_, value) => kind.formatLine(value), label: kind.line, stroke: colour("--vermilion"), width: 1.5, dash: [6, 5] },
     ],
   };
 }

@@ -152,7 +152,8 @@ const select = (names) => h("select", {}, ...names.map((name) => h("option", { v
 
 function describe({ summary, own_rule: ownRule, top_only: topOnly }) {
   const remarks = [topOnly && "evaluates at the top fidelity alone", ownRule && "stops by a rule of its own"];
-  return `${[summary, ...remarks.filter(Boolean)].join("; ")}.`;
+  const text = [summary, ...remarks.filter(Boolean)].join("; ");
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
 function field(key, input, label, hint, read, id = `new-${key}`) {

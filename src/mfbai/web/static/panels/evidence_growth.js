@@ -13,6 +13,7 @@ export function makePanel() {
     colour: "--green",
     logarithmic: false,
     format: (value) => number(value, 3),
+    formatLine: (value) => number(value),
     read: ({ history, status }) => [history.evidence.map(atLeastZero), status.needed],
     range: (_, needed, high) => [0, 1.15 * Math.max(needed, high)],
     caption: ({ history, status }) => {

@@ -15,7 +15,8 @@ export function makePanel() {
     colour: "--blue",
     logarithmic: true,
     format: cutRisk,
-    read: ({ history, status }) => [history.risk.map((value) => Math.max(value, LEAST_RISK)), status.delta],
+    formatLine: (goal) => (goal <= LEAST_RISK ? cutRisk(goal) : number(goal)),
+    read: ({ history, status }) => [history.risk.map((value) => Math.max(value, LEAST_RISK)), Math.max(status.delta, LEAST_RISK)],
     range: (low, goal) => [Math.min(low, goal) / 2, 1.3],
     caption: (view) => `${provenText(view)} ${leadText(view.history.leader)}`,
   });

@@ -1,0 +1,59 @@
+"""A real browser, and a real server. No page may complain, or ask for anything from elsewhere."""
+
+import contextlib
+import re
+import shutil
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from support.pages import Site
+
+PATIENCE = 300  # seconds for anything to be seen: kernels may have to compile, on a busy machine
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    running = Site(tmp_path_factory.mktemp("server"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")  # not longer: its event loop would be in the way of other tests
+def browser():
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.fail("Chromium is missing: the tests of the page need it; on Debian, apt-get install chromium")
+    options = ["no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking"]
+    options += ["disable-component-update", "disable-sync"]
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=[f"--{option}" for option in options])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Opens the page at a route. What its console says fails the test, unless `expected`; so do foreign requests."""
+    complaints = []
+    with contextlib.ExitStack() as stack:
+
+        def opened(server, route="#/", expected=r"\b\B", **settings):
+            context = browser.new_context(**settings)
+            stack.callback(context.close)
+            context.set_default_timeout(1000 * PATIENCE)
+            page = context.new_page()
+            page.on("console", lambda said: re.search(expected, said.text) or complaints.append(said.text))
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("dialog", lambda dialog: complaints.append(dialog.message))
+            page.on("request", lambda made: is_ours(made.url, server) or complaints.append(made.url))
+            page.goto(f"{server.address}/{route}")
+            return page
+
+        expect.set_options(timeout=1000 * PATIENCE)
+        yield opened
+    assert complaints == []
+
+
+def is_ours(url, server):
+    return url.startswith((f"{server.address}/", f"blob:{server.address}/", "data:"))

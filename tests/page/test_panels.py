@@ -1,0 +1,161 @@
+"""What the panels of a study say."""
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from mfbai.text import digits
+from support.pages import MINUS, PHONE, QUALITY, REFUSED, SPEC, answer_with, assert_no_overflow, route_to, show
+
+ROOT = Path(__file__).parents[2]
+PANELS = ROOT / "src/mfbai/web/static/panels"
+SKELETON = ROOT / "docs/developer/skeletons/panel.js"
+
+
+def test_of_many_arms_those_that_matter_are_shown_first(open_page, server):
+    cheap = "".join(f'[[fidelity]]\nname = "grid {i}"\ncost = 0.0{i}\nbias = 0.1\n' for i in range(1, 5))
+    arms = SPEC.replace('["baseline", "wide", "deep"]', "60")
+    server.create("many", arms.replace("[[fidelity]]", f"{cheap}[[fidelity]]", 1))
+    for arm in range(60):
+        server.post("many", "add", arm=arm, fidelity="coarse", values=[arm / 60, arm / 60])
+    page = open_page(server, route_to("many"))
+    rows = page.locator(".evidence-rows li")
+    expect(rows).to_have_count(12)
+    expect(rows.first).to_contain_text("arm 60")
+    expect(rows.first).to_contain_text("leads")
+    page.locator(".evidence").get_by_role("button", name="Show all 60 arms").click()
+    for listed in (".evidence-rows li", ".interval-rows li", ".spend tbody tr"):
+        expect(page.locator(listed)).to_have_count(60)
+    page.set_viewport_size(PHONE["viewport"])
+    page.get_by_text("Show the table").click()
+    assert_no_overflow(page)
+
+
+def test_bias_alarm_is_explained(open_page, server):
+    server.create("alarming")
+    page = open_page(server, route_to("alarming"))
+    expect(page.locator(".headline")).not_to_be_empty()
+    expect(page.locator(".alarms")).to_be_hidden()
+    server.post("alarming", "add", arm="wide", fidelity="coarse", values=[2.0] * 20)
+    server.post("alarming", "add", arm="wide", fidelity="fine", values=[0.7] * 20)
+    expect(page.locator(".alarms")).to_contain_text("'coarse' is off by more than was stated for 'wide'")
+    expect(page.locator(".intervals li").filter(has_text="wide")).to_contain_text("no value fits")
+    expect(page.locator(".recent")).to_contain_text("20 values from elsewhere: 'wide' at 'fine'")
+    page.get_by_text("Show the table").click()
+    expect(page.locator(".numbers tr").filter(has_text="wide")).to_contain_text("no value fits")
+    expect(page.get_by_text("Connection lost")).to_be_hidden()
+    page.get_by_role("link", name="Studies").click()
+    expect(page.get_by_role("listitem").filter(has_text="alarming")).to_contain_text("⚠ 1 bias alarm")
+
+
+def test_undecided_study_does_not_read_as_a_success(open_page, server):
+    server.create("poor", max_cost=0.1)
+    server.work("poor")
+    page = open_page(server, route_to("poor"))
+    expect(page.locator(".badge")).to_have_text("? undecided")
+    expect(page.locator(".bar .done")).to_contain_text("stopped at")
+    expect(page.locator(".tile.remaining strong")).to_have_text("\N{EN DASH}")
+    expect(page.locator(".tile.remaining")).to_contain_text("the budget does not allow the next evaluation")
+    expect(page.locator(".by-hand .note")).to_contain_text("the budget does not allow the next evaluation")
+
+
+def test_risk_in_caption_and_legend_is_the_same(open_page, server):
+    server.create("promise")
+    server.work("promise")
+    page = open_page(server, route_to("promise"))
+    expect(page.locator(".tile.risk")).to_contain_text("at most, as promised by the verdict")
+    proven = page.locator(".risk-chart .u-legend .u-value").nth(1).inner_text()
+    caption = f"prove a risk of {proven}; the verdict promises the goal, 0.05."
+    expect(page.locator(".risk-chart .note")).to_contain_text(caption)
+
+
+def test_risk_beyond_the_axis_is_told_as_such(open_page, server):
+    server.create("sure")
+    view = server.call("/sure/view")
+    view["history"] = {"cost": [1, 2], "risk": [0.5, 1e-40], "evidence": [1, 90], "leader": ["deep", "deep"]}
+    page = open_page(server)
+    show(page, server, "sure", view)
+    expect(page.locator(".risk-chart .note")).to_contain_text(f"a risk of < 1e{MINUS}12;")
+    expect(page.locator(".risk-chart .u-legend")).to_contain_text(f"< 1e{MINUS}12")
+
+
+def test_goal_beyond_the_axis_is_told_as_such(open_page, server):
+    server.create("very sure", delta=1e-60)
+    server.work("very sure", 3)
+    page = open_page(server, route_to("very sure"))
+    expect(page.locator(".risk-chart .u-legend")).to_contain_text(f"goal< 1e{MINUS}12")
+    expect(page.locator(".risk-chart .note")).to_contain_text(f"the goal is 1e{MINUS}60.")
+    drawn = "node => node.querySelector('canvas').clientWidth > 0.8 * node.clientWidth"
+    assert page.locator(".risk-chart .plot").evaluate(drawn)
+
+
+def test_tolerance_is_told_where_something_is_claimed(open_page, server):
+    server.create("tolerant", tolerance=0.02)
+    view = server.call("/tolerant/view")
+    view["status"]["tolerance"] = 0.02
+    page = open_page(server)
+    show(page, server, "tolerant", view)
+    expect(page.locator(".settings")).to_contain_text("Tolerance: 0.02.")
+    claim = "is not better than the leader by more than the tolerance, 0.02."
+    expect(page.locator(".evidence .about")).to_contain_text(claim)
+
+
+def test_other_rules_are_named(open_page, server):
+    server.create("other", stopping="stylised")
+    server.create("own", strategy="lucb")
+    page = open_page(server, route_to("other"))
+    expect(page.locator(".bar .done")).to_have_text("the rule 'stylised' decides, not the proof")
+    expect(page.locator(".evidence .note")).to_contain_text("This study stops by the rule 'stylised'")
+    page.goto(f"{server.address}/{route_to('own')}")
+    expect(page.locator(".bar .done")).to_have_text("the strategy's own rule decides, not the proof")
+    expect(page.locator(".settings")).to_contain_text("Stopping: the strategy's own rule.")
+
+
+def test_fresh_study_and_none(open_page, server):
+    server.create("fresh")
+    page = open_page(server, route_to("fresh"), expected=REFUSED)
+    expect(page.locator(".recent .note")).to_have_text("1 event in all.")
+    page.goto(f"{server.address}/{route_to('nowhere')}")
+    expect(page.get_by_text("unknown study 'nowhere'")).to_be_visible()
+    expect(page.get_by_role("button", name="Download the certificate")).to_be_hidden()
+    expect(page.locator(".badge")).to_be_hidden()
+
+
+def test_cost_after_the_verdict_is_told_apart(open_page, server):
+    server.create("late")
+    (trial,) = server.post("late", "ask")["trials"]
+    for arm, quality in QUALITY.items():
+        server.post("late", "add", arm=arm, fidelity="fine", values=[quality] * 50)
+    server.post("late", "tell", trial=trial["id"], value=0.7)
+    page = open_page(server, route_to("late"))
+    expect(page.locator(".tile.evaluation")).to_contain_text("1 late")
+    expect(page.locator(".tile.cost")).to_contain_text(f"{digits(trial['cost'])} of it after the verdict")
+
+
+# --- a panel is one file
+
+
+def test_every_file_of_a_panel_is_in_the_list():
+    """A panel that is written is shown."""
+    files = {file.stem for file in PANELS.glob("*.js")} - {"list"}
+    assert set(re.findall(r'^  "(\w+)",$', (PANELS / "list.js").read_text(), re.M)) == files
+
+
+def test_a_panel_is_one_file_and_one_line(open_page, server):
+    """The skeleton of the documentation, put into the folder and into the list, is drawn and follows the study."""
+    files = {
+        "list": (PANELS / "list.js").read_text().replace('  "numbers",\n', '  "numbers",\n  "skeleton",\n'),
+        "skeleton": SKELETON.read_text(),
+    }
+    server.create("with a panel")
+    page = open_page(server)
+    for name, text in files.items():
+        answer_with(page, f"**/panels/{name}.js", "text/javascript", text)
+    page.goto(f"{server.address}/{route_to('with a panel')}")
+    page.reload()
+    panel = page.locator(".panels > .panel.fidelity-counts")
+    expect(panel.locator("li")).to_have_text(["coarse: 0 results", "fine: 0 results"])
+    server.post("with a panel", "add", arm="wide", fidelity="coarse", values=[0.7, 0.8])
+    expect(panel.locator("li")).to_have_text(["coarse: 2 results", "fine: 0 results"])
+    expect(panel.locator(".note")).to_have_text("“with a panel” shows 3 of 3 arms.")
