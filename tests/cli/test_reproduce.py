@@ -1,5 +1,6 @@
 """mfbai reproduce: what it prints, what it refuses, and how it ends."""
 
+import io
 import json
 import os
 import re
@@ -8,6 +9,7 @@ import sys
 import pytest
 
 from mfbai.cli import main
+from mfbai.cli.views.reproduce import watching
 from mfbai.paper import reproduce as paper
 from mfbai.paper import trap
 from mfbai.paper.parts import PARTS
@@ -108,6 +110,25 @@ def test_progress_is_on_standard_error_and_claims_on_standard_output(mfbai_comma
     assert re.fullmatch(r"lucb-trap\.png: \d+\.\d s", err.splitlines()[3])
     assert out.count("LUCB") == 5
     assert f"The report is {os.path.join('here', 'report.html')}" in out
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_on_a_terminal_a_bar_follows_the_work_and_lines_stand_above_it(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with watching(quiet=False) as watch:
+        watch.begin(10.0)
+        watch.done("trap-lucb.csv", None)
+        watch.now("trap-lucb-explore-a.csv")
+        watch.advance(5.0)
+    shown = screen.getvalue()
+    assert "trap-lucb.csv: there already" in shown
+    assert re.search(r"trap-lucb-explore-a\.csv.* 50 %", shown)
 
 
 def test_quick_is_one_variance_without_what_is_beyond(mfbai_command, monkeypatch):
