@@ -1,6 +1,8 @@
-"""Files that commands are called with, and what their JSON says."""
+"""Files that commands are called with, and their JSON."""
 
 import json
+import shlex
+import sys
 
 import pytest
 
@@ -31,14 +33,30 @@ deep,coarse,0.95
 deep,2,1.1
 """
 TABLES = {"counts": [[2, 0], [1, 0], [1, 2]], "means": [[0.85, 0], [0.7, 0], [0.95, 1.05]]}
-
-
-def write_files(folder):
-    """A problem, an instance and data."""
-    (folder / "problem.toml").write_text(PROBLEM)
-    (folder / "instance.toml").write_text(PROBLEM + TRUTH)
-    (folder / "evaluations.csv").write_text(CSV)
-    (folder / "tables.json").write_text(json.dumps(TABLES))
+# A study whose names a shell or a terminal might take for something else.
+STUDY = """
+[problem]
+arms = ["plain", "wide & [bold]deep[/bold]; echo no"]
+[[fidelity]]
+name = "coarse $HOME"
+cost = 0.05
+bias = 0.02
+[[fidelity]]
+name = "fine"
+cost = 5.0
+[family]
+name = "gaussian"
+variance = 0.01
+"""
+# Deterministic: the value of a trial depends on its arm and seed alone.
+EVALUATE = """
+import random, sys
+arm, fidelity, seed = sys.argv[1:]
+assert fidelity in ("coarse $HOME", "fine"), fidelity
+print("some words first")
+print(random.Random(seed).gauss(0.5 if arm == "plain" else 0.9, 0.1))
+"""
+PROGRAM = f"{shlex.quote(sys.executable)} evaluate.py {{arm}} {{fidelity}} {{seed}}"
 
 
 def read_json(text):

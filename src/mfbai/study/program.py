@@ -1,4 +1,4 @@
-"""Evaluations by running a program, which prints the value as the last line of its output."""
+"""Evaluations by a program that prints the value as the last line of its output."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ PLACES = ("arm", "arm_index", "fidelity", "fidelity_index", "cost", "seed", "id"
 PLACE = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 QUOTED = re.compile(r"\\.|'([^']*)'|\"((?:\\.|[^\"\\])*)\"", re.DOTALL)
 LAST = 100_000  # bytes read from the end of what a program printed
-TAIL = 500  # characters shown of what a program that failed had to say
+TAIL = 500  # characters shown of the output of a program that failed
 
 
 @dataclass
 class Command:
-    """A program, called for each trial with {arm}, {fidelity}, {seed} and so on put in place; {{ and }} are braces.
+    """A program to call for each trial, with {arm}, {fidelity}, {seed} and so on filled in; {{ and }} are braces.
 
-    Without `shell` the text is split into words first, so that nothing in a name can be taken for a command.
+    Without `shell`, the text is split into words before that, so that nothing in a name is taken for a command.
     """
 
     text: str
@@ -54,11 +54,11 @@ class Command:
             raise InvalidInput([Fault("--command", "is empty: give a program, such as 'python evaluate.py {arm}'")])
         quoted = [name for parts in QUOTED.findall(self.text) for name in PLACE.findall("".join(parts)) if name]
         if self.shell and quoted:
-            told = "leave the quotes out, since what is filled in is quoted already, and would not be within others"
+            told = "leave the quotes out, as what is filled in is quoted already"
             raise InvalidInput([Fault("--command", f"has {{{quoted[0]}}} within quotes: {told}")])
 
     def __call__(self, trial: Trial) -> float:
-        """The value that the program finds; EvaluationFailed if it does not at any attempt."""
+        """The value that the program prints; raises EvaluationFailed if all attempts fail."""
         reason = ""
         for attempt in range(self.retries + 1):
             if attempt and self.stop.wait(self.pause * 2 ** (attempt - 1)):
@@ -70,13 +70,13 @@ class Command:
         raise EvaluationFailed(f"{reason} ({self.retries + 1} attempts)" if self.retries else reason)
 
     def cancel(self) -> None:
-        """End all programs, and whatever they have started."""
+        """End all programs, and all that they have started."""
         self.stop.set()
         for process in list(self._running):
             _kill(process)
 
     def _attempt(self, trial: Trial) -> float:
-        # Files, since a pipe ends only when all that the program has left behind has ended too.
+        # Files, since a pipe stays open until all that the program leaves behind has ended.
         with TemporaryFile() as out, TemporaryFile() as err:
             try:
                 process = subprocess.Popen(
@@ -107,7 +107,7 @@ class Command:
         timer.start()
         self._running.add(process)
         try:
-            if self.stop.is_set():  # perhaps since before it was known to run
+            if self.stop.is_set():  # before this program was among those to end
                 _kill(process)
             process.wait()
         finally:
@@ -143,7 +143,7 @@ class Command:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.returncode is not None:  # its number may be another's by now
+    if process.returncode is not None:  # another process may have its number by now
         return
     try:
         if hasattr(os, "killpg"):

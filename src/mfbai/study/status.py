@@ -1,4 +1,4 @@
-"""What a study hands out and tells."""
+"""What a study returns: trials to evaluate, and its status."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Trial:
     fidelity_index: int
     cost: float
     seed: int
-    lease_until: datetime  # after which it is given to another worker; a result that comes later still counts
+    lease_until: datetime  # then it may go to another worker; a result that comes later still counts
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "lease_until": self.lease_until.isoformat(timespec="seconds")}

@@ -1,4 +1,4 @@
-"""The end of a study."""
+"""How a study ended."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mfbai.study import sentences
 
 @dataclass(frozen=True)
 class Verdict:
-    """The end of a study: it never changes."""
+    """How a study ended: it never changes."""
 
     state: str  # "decided"; or "undecided", if the budget is spent
     arm: str | None  # the answer; of an undecided study the arm that leads, if any has data

@@ -71,8 +71,9 @@ class Crew:
         for thread in threads:
             thread.join(max(until - time.monotonic(), 0.0))
         release = threading.Thread(target=self._release_all, daemon=True)
-        release.start()  # a database may be locked, and only a thread that waits for another one can be interrupted
-        release.join()
+        release.start()  # a database may be locked, and a second signal could not interrupt this thread in a query
+        while release.is_alive():
+            release.join(LOOK)
 
     def _thread(self) -> None:
         try:

@@ -1,0 +1,72 @@
+"""mfbai study status: the arms that it shows, and the forecast."""
+
+import re
+
+import pytest
+
+import mfbai
+from mfbai.study.forecast import Forecast
+from support.commands import read_json
+
+ARMS = [f"arm{n}" for n in range(30)]
+BEST = 17
+
+
+@pytest.fixture
+def many(folder):
+    """A study of 30 arms, each seen twice; the closer to the best by number, the better."""
+    problem = mfbai.Problem(ARMS, [0.1, 1.0], [0.1, 0.0], mfbai.Gaussian(0.01))
+    study = mfbai.create_study(problem, 0.05, name="many")
+    for arm in range(30):
+        study.add(arm, 1, [1 - 0.01 * abs(arm - BEST)] * 2)
+    return study
+
+
+def listed(out):
+    return re.findall(r"^(arm\d+) ", out, flags=re.MULTILINE)
+
+
+def test_of_many_arms_the_leader_and_its_closest_rivals_are_shown(many, succeed):
+    out = succeed("study", "status", "many")
+    evidence = many.status().evidence
+    rivals = sorted(set(range(30)) - {BEST}, key=lambda arm: evidence[arm])
+    assert listed(out) == [ARMS[arm] for arm in [BEST, *rivals][:20]]
+    assert "and 10 more arms (mfbai study status --top 30)" in out
+
+
+def test_top_says_how_many_arms_are_shown(many, succeed):
+    assert listed(succeed("study", "status", "many", "--top", 3))[0] == ARMS[BEST]
+    assert len(listed(succeed("study", "status", "many", "--top", 3))) == 3
+    whole = succeed("study", "status", "many", "--top", 30)
+    assert listed(whole) == ARMS
+    assert "more arms" not in whole
+
+
+def test_json_has_all_arms_unless_top_is_given(many, succeed):
+    whole = read_json(succeed("study", "status", "many", "--json"))
+    assert whole["arms"] == ARMS
+    assert "indices" not in whole
+    top = read_json(succeed("study", "status", "many", "--json", "--top", 2))
+    assert top["indices"][0] == top["leader_index"] == BEST
+    for table in ("arms", "evidence", "spent", "counts", "means", "intervals"):
+        assert top[table] == [whole[table][arm] for arm in top["indices"]]
+    assert set(top) == {*whole, "indices"}
+
+
+def test_the_cost_to_the_verdict_is_forecast(many, succeed):
+    remaining = Forecast(many).remaining(many.status())
+    assert read_json(succeed("study", "status", "many", "--json"))["remaining"] == remaining > 0
+    second = succeed("study", "status", "many").splitlines()[1]
+    assert re.search(r"; about [\d.,]+ more to the verdict, by the results so far$", second)
+
+
+def test_there_is_no_forecast_before_the_first_result_nor_after_the_verdict(folder, succeed):
+    problem = mfbai.Problem(["plain", "wide"], [1.0], [0.0], mfbai.Gaussian(0.01))
+    study = mfbai.create_study(problem, 0.05, name="few")
+    assert "more to the verdict" not in succeed("study", "status", "few")
+    assert read_json(succeed("study", "status", "few", "--json"))["remaining"] is None
+    study.add("plain", 0, [0.1] * 20)
+    study.add("wide", 0, [0.9] * 20)
+    assert study.result is not None
+    assert "more to the verdict" not in succeed("study", "status", "few")
+    assert read_json(succeed("study", "status", "few", "--json"))["remaining"] == 0
