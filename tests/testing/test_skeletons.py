@@ -57,5 +57,5 @@ def test_the_rule_runs_and_keeps_its_contract(skeleton, monkeypatch):
 def test_the_family_runs_from_a_spec_file_and_keeps_its_contract(skeleton, monkeypatch):
     monkeypatch.setitem(FAMILIES, "binomial", None)  # so that what the file registers is taken back
     family = skeleton("family").Binomial(20)
-    assert mfbai.simulate(loads(BINOMIAL), runs=5).answers.tolist() == [0] * 5
+    assert mfbai.simulate(loads(BINOMIAL), "uniform", runs=5).answers.tolist() == [0] * 5
     check_family(family)
