@@ -152,16 +152,16 @@ def test_values_outside_the_family_are_refused(storage_url, family, bad):
         ("2-{}", "was never handed out"),
         ("0-{}", "trial"),
         ("999999999-{}", "was never handed out"),
-        ("-1-{}", "is no trial"),
-        ("1", "is no trial"),
-        ("", "is no trial"),
-        ("1-{} ", "is no trial"),
-        ("1-{}\n", "is no trial"),
-        ("٢-{}", "is no trial"),
-        ("01-{}", "is no trial"),
-        ("1-00000000", "is of another study"),
-        ("9999999999999999999-{}", "is no trial"),
-        ("1.0-{}", "is no trial"),
+        ("-1-{}", "is not a trial"),
+        ("1", "is not a trial"),
+        ("", "is not a trial"),
+        ("1-{} ", "is not a trial"),
+        ("1-{}\n", "is not a trial"),
+        ("٢-{}", "is not a trial"),
+        ("01-{}", "is not a trial"),
+        ("1-00000000", "belongs to another study"),
+        ("9999999999999999999-{}", "is not a trial"),
+        ("1.0-{}", "is not a trial"),
     ],
 )
 def test_ids_that_were_never_handed_out_are_refused(study, form, told):
@@ -176,15 +176,15 @@ def test_ids_that_were_never_handed_out_are_refused(study, form, told):
 @pytest.mark.parametrize("given", [None, 1, 1.0, b"1-00000000", ("1",), object()])
 def test_what_is_no_id_at_all_is_refused(study, given):
     study.ask()
-    unchanged(study, lambda: study.tell(given, 0.5), InvalidInput, "is no trial: give a Trial, or its id")
+    unchanged(study, lambda: study.tell(given, 0.5), InvalidInput, "is not a trial: give a Trial, or its id")
 
 
 def test_trials_of_another_study_are_refused(study):
     other = create_study(PROBLEM, 0.05, name="other", storage=study.storage)
     mine, theirs = study.ask(), other.ask()
     assert mine.id != theirs.id
-    unchanged(study, lambda: study.tell(theirs, 0.5), InvalidInput, "is of another study: those of 's' end in")
-    unchanged(study, lambda: study.fail(theirs), InvalidInput, "is of another study")
+    unchanged(study, lambda: study.tell(theirs, 0.5), InvalidInput, "belongs to another study: those of 's' end in")
+    unchanged(study, lambda: study.fail(theirs), InvalidInput, "belongs to another study")
     study.tell(mine, 0.5)
     assert (study.status().told, other.status().told) == (1, 0)
 

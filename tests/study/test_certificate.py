@@ -152,13 +152,13 @@ DOCUMENTS = [None, 3, [], {}, {"format": "mfbai certificate 2"}, {"format": "mfb
 def test_what_is_no_certificate_is_rejected(document):
     found = verify(document)
     assert not found
-    assert "no certificate" in found.reason or "no journal" in found.reason
+    assert "not a certificate" in found.reason or "no journal" in found.reason
 
 
 @pytest.mark.parametrize("text", ["", "{", "certificate", "[" * 100_000, "1" * 5000, "\x00\xff"])
 def test_a_file_that_is_no_certificate_is_rejected(tmp_path, text):
     (tmp_path / "c.json").write_bytes(text.encode("latin-1"))
-    assert "no certificate" in verify(tmp_path / "c.json").reason
+    assert "not a certificate" in verify(tmp_path / "c.json").reason
 
 
 def test_a_file_that_cannot_be_read_or_written_is_told(tmp_path):

@@ -229,7 +229,7 @@ def test_an_evaluation_beyond_the_budget_is_found():
         ("tell", {"at": "yesterday"}, "its time is 'yesterday'"),
         ("tell", {"at": -5}, "its time is -5"),
         ("tell", {"trial": True}, "is not under way"),
-        ("fail", {"reason": ["a", "list"]}, "its reason is no text"),
+        ("fail", {"reason": ["a", "list"]}, "its reason is not text"),
         ("create", {"tolerance": 10**400}, "tolerance is 1000"),
         ("create", {"direction": "minimise"}, "its entry 'direction'"),
         ("create", {"delta": [0.05]}, "a study has one risk"),
@@ -273,7 +273,7 @@ def test_a_certificate_with_anything_beside_is_rejected(certificate):
     [
         (lambda text: text.replace("{", '{"verdict": {"arm": 0}, ', 1), "a key twice"),
         (lambda text: text[:-5], "is not JSON"),
-        (lambda text: "[" * 100_000, "no certificate"),
+        (lambda text: "[" * 100_000, "not a certificate"),
     ],
 )
 def test_a_file_that_readers_could_take_in_different_ways_is_rejected(certificate, tmp_path, change, told):

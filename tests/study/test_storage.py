@@ -72,7 +72,7 @@ def test_both_kinds_of_storage_are_used_at_once(postgres, tmp_path):
     server = postgres.new_database()
     one, other = (create_study(PROBLEM, 0.1, name="s", storage=url) for url in (file, server))
     trial = one.ask()
-    with pytest.raises(InvalidInput, match="is of another study"):
+    with pytest.raises(InvalidInput, match="belongs to another study"):
         other.tell(trial, 0.5)
     assert (one.status().pending, other.status().pending) == (1, 0)
     assert load_study("s", storage=file).settings.key != load_study("s", storage=server).settings.key

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from mfbai.study.limits import KEY, LARGEST, LONGEST_NAME, SMALLEST_RISK
 
 STRIDE = 0x9E3779B1  # odd, so that no two trials of a study have the same seed
 PROGRESSION, HASH = "progression", "hash"  # how trials get their seeds; the journals of mfbai 0.1.0 do not say
-ROUNDS = 6
+ROUNDS = 4  # of a Feistel network: as many as make it look random both ways
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +93,7 @@ class Settings:
         ]
 
 
+@lru_cache(1000)  # an evaluation that is handed out needs its seed more than once
 def permute(key: str, number: int) -> int:
     """Another number of 31 bits, which looks random; different ones for different numbers, in an order of each key.
 

@@ -296,9 +296,9 @@ class Study(Ledger):
         given = trial.id if isinstance(trial, Trial) else trial
         found = re.fullmatch(TRIAL_ID, given) if isinstance(given, str) else None
         if found is None:
-            raise _refusal(given, f"is no trial: give a Trial, or its id, such as '1-{self.settings.key}'")
+            raise _refusal(given, f"is not a trial: give a Trial, or its id, such as '1-{self.settings.key}'")
         if found[2] != self.settings.key:
-            raise _refusal(given, f"is of another study: those of {self.name!r} end in '-{self.settings.key}'")
+            raise _refusal(given, f"belongs to another study: those of {self.name!r} end in '-{self.settings.key}'")
         return int(found[1])
 
     def check_value(self, value: Any) -> float:
