@@ -24,8 +24,9 @@ from mfbai.model.spec import dumps, from_dict, loads
 from mfbai.simulation import simulate
 from mfbai.stopping import e_process
 from mfbai.testing import common
-from mfbai.testing.common import DELTAS, STEPS, Start, uniform_start
+from mfbai.testing.common import DELTAS, Start, uniform_start
 
+STEPS = 100  # of the runs that are compared: as plain Python, bets are slow
 DRAWS = 4000
 SURE = 5.0  # standard errors
 CAP = 20.0  # on a capital, so that its mean is that of a bounded variable
