@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mfbai import create_study, list_studies, verify
-from mfbai.study.storage import Storage
+from mfbai import InvalidInput, create_study, list_studies, verify
+from mfbai.study.storage import STORAGES, Storage
 from mfbai.testing import check_storage
 from support.studies import PROBLEM, again, finish
 
@@ -21,10 +21,16 @@ def load_skeleton():
     spec = importlib.util.spec_from_file_location("skeleton_of_a_storage", SKELETON)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    del STORAGES["folder"]  # for the tests of this file only
     return module
 
 
 skeleton = load_skeleton()
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch):
+    monkeypatch.setitem(STORAGES, "folder", skeleton.Folder)
 
 
 @pytest.fixture
@@ -58,6 +64,11 @@ def test_a_study_runs_on_a_registered_storage_to_its_verdict(tmp_path):
     assert (study.storage, list_studies(storage=url)) == (url, ["s"])
     assert again(study).result == verdict
     assert verify(study.export())
+
+
+def test_a_url_that_no_storage_is_registered_for_is_rejected_with_those_that_are():
+    with pytest.raises(InvalidInput, match=r"only SQLite, PostgreSQL and Folder are supported; give a URL such as"):
+        Storage("mysql://host/database")
 
 
 # --- wrong ones
@@ -159,7 +170,7 @@ class Lone(skeleton.Folder):
     ],
 )
 def test_a_wrong_storage_is_told_what_is_wrong(folders, monkeypatch, wrong, told):
-    monkeypatch.setitem(skeleton.STORAGES, "folder", wrong)
+    monkeypatch.setitem(STORAGES, "folder", wrong)
     with pytest.raises(AssertionError) as caught:
         check_storage(lambda: f"folder://{folders()}")
     assert f"{wrong.__name__}: " in str(caught.value)

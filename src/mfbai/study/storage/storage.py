@@ -170,5 +170,6 @@ def _class_of(url: Any) -> type[Storage]:
     except (ArgumentError, ValueError):
         raise invalid_url(url, f": {EXAMPLE}") from None
     if scheme not in STORAGES:
-        raise invalid_url(url, f": there is no storage {scheme!r}, known: {', '.join(sorted(STORAGES))}; {EXAMPLE}")
+        *others, last = (kind.__name__ for kind in STORAGES.values())
+        raise invalid_url(url, f": only {', '.join(others)} and {last} are supported; {EXAMPLE}")
     return STORAGES[scheme]
