@@ -56,9 +56,10 @@ def test_a_study_from_its_creation_to_its_certificate(either):
 
 def test_a_view_has_the_sentences_and_the_forecast_of_the_library(server):
     """The page shows them as they are."""
-    path = server.create("in words")
-    for fidelity, value in (("coarse", 2.0), ("full", 0.5)):
-        server.post(f"{path}/add", {"arm": "wide", "fidelity": fidelity, "values": [value] * 20})
+    path = server.create("in words", delta=1e-9)
+    data = [("plain", 1, [0.4]), ("deep", 1, [0.3]), ("wide", 1, [0.5] * 20), ("wide", 0, [2.0] * 20)]
+    for arm, fidelity, values in data:
+        assert server.post(f"{path}/add", {"arm": arm, "fidelity": fidelity, "values": values}).status == 200
     view = server.get(f"{path}/view").json()
     study = load_study("in words", storage=server.storage)
     status = study.status()
