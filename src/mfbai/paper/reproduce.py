@@ -111,9 +111,9 @@ def _advance(watch: Watch, seconds: float, part: float) -> None:
 
 
 def _calls(computation: Computation) -> int:
-    """How many trajectories its strategies make: those whose sampling depends on delta make one for each."""
+    """How many progress bars there will be: one for each strategy, and for each delta if its sampling depends on it."""
     deltas = len(computation.about.get("deltas", (0,)))
-    return sum(deltas if "delta" in STRATEGIES[strategy].needs else 1 for strategy in computation.strategies)
+    return sum(deltas if "delta" in STRATEGIES[name].needs else 1 for name in computation.strategies) or 1
 
 
 def _make(
