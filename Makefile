@@ -1,4 +1,5 @@
-# `make demo` and `make test` do all their own set-up: a virtual environment in .venv and an installation of mfbai into it.
+# Every target does its own set-up: a virtual environment in .venv, and in it mfbai alone (for the demo) or with the tools
+# of its developers (for everything else).
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -26,32 +27,37 @@ chromium:
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium curl; } || \
 		{ echo "the tests need a browser and curl: on Debian, apt-get install chromium curl"; exit 1; }
 
-check: $(VENV)/ready
+check: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/ready
+bench: $(VENV)/dev
 	$(BIN)/python bench/run.py
 
-bench-strategies: $(VENV)/ready
+bench-strategies: $(VENV)/dev
 	$(BIN)/python bench/strategies.py
 
-bench-guarantee: $(VENV)/ready
+bench-guarantee: $(VENV)/dev
 	$(BIN)/python bench/guarantee.py
 
-bench-studies: $(VENV)/ready postgresql
+bench-studies: $(VENV)/dev postgresql
 	$(BIN)/python bench/studies.py
 
-bench-serve: $(VENV)/ready chromium
+bench-serve: $(VENV)/dev chromium
 	$(BIN)/python bench/serve.py
 
+# pip shows what it does: on a slow line that takes a while.
 $(VENV)/ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "mfbai needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
 		{ echo "cannot make a virtual environment: on Debian, apt-get install python3-venv"; exit 1; }
+	$(BIN)/pip install --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/ready
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 

@@ -1,7 +1,7 @@
 """What things cost: `make bench`. Prints each figure beside its target.
 
 A shared machine is noisy, so a figure is the least of many short measurements, and what matters most is given as a
-ratio to the plain version of tests/naive.py, taken in the same run.
+ratio to the plain version of tests/support/naive.py, taken in the same run.
 """
 
 import os
@@ -266,7 +266,7 @@ def help_time():
 
 def second_process():
     code = (
-        "import mfbai; from mfbai.simulation import loop; mfbai.simulate('paper-4x5', runs=2);"
+        "import mfbai; from mfbai.run import loop; mfbai.simulate('paper-4x5', runs=2);"
         "print(sum(loop.advance.stats.cache_misses.values()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

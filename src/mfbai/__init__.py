@@ -4,6 +4,7 @@ The public names are loaded when first used, so that `import mfbai` and `mfbai -
 Where they live, and how the packages depend on each other: docs/developer/architecture.md.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -93,15 +94,28 @@ _HOMES = {
     "mfbai.study.identify": ["identify"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-# Packages and modules that documents name: they can be reached as attributes, too.
-_ROOMS = ("errors", "kernels", "literature", "paper", "plots", "report", "stopping", "strategies", "testing")
+# Modules that documents name: each can also be reached as an attribute after a plain `import mfbai`.
+_ROOMS = {
+    "analysis": ["analysis.literature"],
+    "errors": ["errors"],
+    "kernels": ["kernels.allocation"],
+    "literature": ["literature"],
+    "paper": ["paper.sparsity"],
+    "plots": ["plots"],
+    "report": ["report"],
+    "stopping": ["stopping"],
+    "strategies": ["strategies"],
+    "testing": ["testing"],
+}
 __all__ = sorted([*_HOME_OF, "__version__"])
 _moved.install()
 
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
-        return import_module(f"mfbai.{name}")
+        for module in _ROOMS[name]:
+            import_module(f"mfbai.{module}")
+        return sys.modules[f"mfbai.{name}"]
     if name not in _HOME_OF:
         raise AttributeError(f"module 'mfbai' has no attribute {name!r}")
     value = getattr(import_module(_HOME_OF[name]), name)

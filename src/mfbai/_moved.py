@@ -44,4 +44,4 @@ class Forwarder(MetaPathFinder, Loader):
 
 
 def install() -> None:
-    sys.meta_path.append(Forwarder())
+    sys.meta_path.insert(0, Forwarder())  # first: a folder left behind by an older version would be found otherwise

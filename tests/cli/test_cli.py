@@ -1,4 +1,4 @@
-"""The command line as a whole: help, version, completion, refusals; and the small commands."""
+"""The command line as a whole: help, version, instances, and how it ends."""
 
 import re
 import shlex
@@ -8,15 +8,12 @@ import sys
 import pytest
 
 import mfbai
-from mfbai.stopping import RULES
-from mfbai.strategies import STRATEGIES
-from support.commands import PROBLEM, TRUTH, read_json
+from support.commands import read_json
 
-pytestmark = pytest.mark.usefixtures("folder")
 COMMANDS = ["demo", "instances", "plan", "simulate", "reproduce", "oracle", "evidence", "serve", "study"]
 
 
-# --- help and version
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def test_help_lists_every_command_in_full(succeed):
@@ -62,15 +59,6 @@ def test_help_imports_neither_numpy_nor_numba():
     assert out.splitlines()[-1] == "[]"
 
 
-def test_help_names_every_strategy_and_rule():
-    """The help is written by hand, as it must not import them."""
-    help_text = subprocess.run(
-        [sys.executable, "-m", "mfbai", "simulate", "--help"], capture_output=True, text=True, check=True
-    ).stdout
-    named = set(re.findall(r"[a-z][a-z-]*[a-z]", re.sub(r"-\n\s+", "-", help_text)))  # lines are broken at hyphens
-    assert named >= {*STRATEGIES, *RULES}
-
-
 def test_the_shell_can_complete_commands(monkeypatch):
     """Each shell calls the command with what was typed so far."""
     monkeypatch.setenv("_MFBAI_COMPLETE", "complete_bash")
@@ -101,59 +89,7 @@ def test_instances_as_json(succeed):
     assert (row["arms"], row["fidelities"], row["family"]) == (5, 2, "gaussian")
 
 
-# --- the demo
-
-
-def test_the_demo_tells_answer_risk_cost_and_saving(succeed):
-    out = succeed("demo")
-    assert "mfbai serve --demo" in out.splitlines()[-1]
-    assert re.search(r"best arm is arm 4", out)
-    assert re.search(r"risk .*1 ?%", out)
-    assert re.search(r"cost \d", out)
-    assert re.search(r"\d+ ?% saved|saved \d+ ?%", out)
-    assert "\x1b" not in out
-
-
 # --- bad input
-
-
-BAD_SPECS = {  # what is replaced by what, and what is told about it
-    "a row too many": (["[[0.84,", "[[0.8, 0.8], [0.84,"], "means has shape (4, 2)"),
-    "rows of different lengths": (["[0.82, 0.84]", "[0.82]"], "means has rows of different lengths"),
-    "costs for too few arms": (["cost = 0.05", "cost = [0.05, 0.1]"], '"coarse" has cost [0.05, 0.1]'),
-    "a negative cost": (["cost = 0.05", "cost = -0.05"], "costs[0] is -0.05: a cost must be positive"),
-    "a cost of NaN": (["cost = 0.05", "cost = nan"], "costs[0] is nan: give a finite number"),
-    "a bias at the top": (["5.0", "5.0\nbias = 0.1"], "biases[1] is 0.1: the last fidelity is the true one"),
-    "a mean outside the family": (
-        ['"gaussian"\nvariance = 0.01', '"bernoulli"', "[0.96, 0.98]", "[0.98, 1.01]"],
-        "means[2, 1] is 1.01: a mean of this bernoulli family must be in [0, 1]",
-    ),
-    "a mean outside the bias bounds": (["[0.96, 0.98]", "[0.86, 0.98]"], "outside the bias bounds [-0.03, 0.03]"),
-    "a tie at the top": (["[0.96, 0.98]", "[0.86, 0.85]"], "tie at the top fidelity; the best arm must be unique"),
-    "an unknown family": (['"gaussian"', '"gausian"'], "did you mean 'gaussian'?"),
-    "an unknown entry": (["variance", "varience"], "did you mean 'variance'?"),
-    "an unknown direction": (["[problem]", '[problem]\ndirection = "minimize"'], "did you mean 'minimise'?"),
-    "no TOML": (["[problem]", "[problem"], "is not TOML"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_SPECS)
-def test_a_bad_spec_is_refused(case, folder, refuse):
-    edits, told = BAD_SPECS[case]
-    text = PROBLEM + TRUTH
-    for old, new in zip(edits[::2], edits[1::2], strict=True):
-        text = text.replace(old, new)
-    (folder / "bad.toml").write_text(text)
-    assert told in refuse("simulate", "bad.toml")
-
-
-def test_all_faults_of_a_call_are_told_at_once(folder, refuse):
-    """Those of the file and those of the options."""
-    text = (PROBLEM + TRUTH).replace("0.05", "-1").replace("gaussian", "gausian").replace("[0.96,", "[0.86,")
-    (folder / "bad.toml").write_text(text)
-    err = refuse("simulate", "bad.toml", "--strategy", "grat", "--delta", "2", "--runs", "0", "--seed", "-1")
-    for told in ("costs[0]", "'gaussian'", "means[2, 0]", "'grad'", "delta[0]", "runs", "seed", "7 faults"):
-        assert told in err
 
 
 def test_an_unknown_command_is_refused_with_the_nearest(refuse):

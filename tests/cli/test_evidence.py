@@ -1,4 +1,4 @@
-"""mfbai evidence: what it says of data, and what it refuses."""
+"""mfbai evidence: what it prints and what it refuses."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def test_evidence_names_leader_rival_and_value(succeed):
 def test_evidence_says_how_certain_it_is_and_warns_of_wrong_bounds(succeed):
     Path("sure.json").write_text('{"counts": [[40, 0], [40, 9], [60, 9]], "means": [[0.8, 0], [0.8, 1.1], [1.4, 1.4]]}')
     out = " ".join(succeed("evidence", "problem.toml", "sure.json", "--delta", "0.01").split())
-    assert "Bias alarm: 'wide': the bias bound of 'coarse' is wrong (level " in out
+    assert "Bias alarm: 'coarse' is off by more than was stated for 'wide'" in out
     assert "Answering 'deep' now has a risk of " in out
     assert "true mean (99 %)" in out
     shown = read_json(succeed("evidence", "problem.toml", "sure.json", "--json"))
@@ -87,7 +87,7 @@ def test_a_mark_at_the_start_of_a_csv_file_is_ignored(folder, succeed):
     assert marked == succeed("evidence", "problem.toml", "evaluations.csv")
 
 
-# --- refusals
+# --- bad input
 
 
 BAD_DATA = {

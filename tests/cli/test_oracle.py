@@ -115,7 +115,7 @@ def test_the_smallest_risk_has_a_finite_bound():
     [
         (["paper-4x6"], "did you mean 'paper-4x5'?"),
         (["paper-4x5", "--delta", "2"], "delta[0] is 2.0: a risk must lie strictly between 0 and 1"),
-        (["paper-4x5", "--delta", "x"], "delta is 'x': give a number"),
+        (["paper-4x5", "--delta", "x"], "delta is 'x': give a number such as 0.05"),
         (["paper-4x5", "--tolerance", "-1"], "tolerance is -1.0: it must be 0 or more"),
         (["lucb-trap", "--variance", "-1"], "a variance must be positive"),
     ],

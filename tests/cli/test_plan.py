@@ -9,8 +9,8 @@ from rich.console import Console
 
 import mfbai
 from mfbai.cli import main
-from mfbai.cli import plan as cli_plan
 from mfbai.cli.numbers import CHANGE, COST, TIME, figure
+from mfbai.cli.views import plan as view
 from mfbai.planning import plans, samples, truths
 from mfbai.planning.results import Spread
 from mfbai.stopping import DEFAULT, RULES
@@ -140,7 +140,7 @@ def test_the_answer_comes_first_and_all_fits_in_100_columns(name, succeed):
     assert "\x1b" not in out
 
 
-def test_every_way_of_reckoning_has_its_row(succeed):
+def test_every_way_of_estimating_has_its_row(succeed):
     rows = re.findall(r"^([\w-]+(?:, \w+| possible))  ", succeed("designs.toml"), flags=re.MULTILINE)
     assert rows == ["least possible", *(f"{rule}, ideal" for rule in RULES), f"{DEFAULT}, simulated"]
 
@@ -208,7 +208,7 @@ def test_how_uncertain_the_medians_are_is_told(succeed):
 @pytest.mark.parametrize("name", ["designs.toml", "coins.toml", "sketches.toml", "paper-4x5"])
 def test_no_figure_is_cut_on_a_narrow_terminal(name, width, succeed, monkeypatch):
     wide = succeed(name, "--rate", 10)
-    monkeypatch.setattr(cli_plan, "console", lambda: Console(width=width, highlight=False))
+    monkeypatch.setattr(view, "console", lambda: Console(width=width, highlight=False))
     narrow = succeed(name, "--rate", 10)
     assert set(re.findall(r"[\d.,]+", wide)) == set(re.findall(r"[\d.,]+", narrow))
     assert "…" not in narrow
@@ -336,10 +336,10 @@ def test_a_plan_takes_one_risk(risks, refuse):
 def test_what_is_no_number_is_told_with_all_else(refuse):
     words = ("--delta", "a", "--tolerance", "b", "--seed", 1.5, "--rate", "c")
     assert refuse("bare.toml", *words)[:4] == [
-        "delta is 'a': give a number",
-        "tolerance is 'b': give a number",
+        "delta is 'a': give a number such as 0.05",
+        "tolerance is 'b': give a number such as 0.01",
         "seed is '1.5': give a whole number of 0 or more",
-        "--rate is 'c': give a number",
+        "--rate is 'c': give a number such as 10",
     ]
 
 

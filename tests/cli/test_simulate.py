@@ -1,4 +1,4 @@
-"""mfbai simulate: its records and its table, Ctrl-C, and what it refuses."""
+"""mfbai simulate: what it prints, what it refuses and how it ends."""
 
 import os
 import pty
@@ -11,10 +11,9 @@ import pytest
 
 import mfbai
 from mfbai.cli import main
-from support.commands import read_json
+from support.commands import PROBLEM, TRUTH, read_json
 from support.interrupts import start
 
-pytestmark = pytest.mark.usefixtures("folder")
 RECORD = [
     "instance",
     "strategy",
@@ -30,6 +29,9 @@ RECORD = [
     "stopped",
     "seconds",
 ]
+
+
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def simulated(succeed, *words):
@@ -154,8 +156,7 @@ def drained(terminal):
     return b"".join(parts).decode()
 
 
-def test_ctrl_c_prints_what_is_done_and_ends_with_130(succeed):
-
+def test_ctrl_c_prints_what_is_done_and_ends_with_130():
     code, out, err = interrupt("paper-4x5", "--runs", "3000000", "--json", when=rb"[1-9]\d*/3000000")
     (record,) = read_json(out)
     assert code == 130
@@ -192,7 +193,37 @@ def test_ctrl_c_before_any_run_is_finished_ends_with_130():
     assert "Traceback" not in err
 
 
-# --- refusals
+# --- bad input
+
+
+BAD_SPECS = {  # what is replaced by what, and what is told about it
+    "a row too many": (["[[0.84,", "[[0.8, 0.8], [0.84,"], "means has shape (4, 2)"),
+    "rows of different lengths": (["[0.82, 0.84]", "[0.82]"], "means has rows of different lengths"),
+    "costs for too few arms": (["cost = 0.05", "cost = [0.05, 0.1]"], '"coarse" has cost [0.05, 0.1]'),
+    "a negative cost": (["cost = 0.05", "cost = -0.05"], "costs[0] is -0.05: a cost must be positive"),
+    "a cost of NaN": (["cost = 0.05", "cost = nan"], "costs[0] is nan: give a finite number"),
+    "a bias at the top": (["5.0", "5.0\nbias = 0.1"], "biases[1] is 0.1: the last fidelity is the true one"),
+    "a mean outside the family": (
+        ['"gaussian"\nvariance = 0.01', '"bernoulli"', "[0.96, 0.98]", "[0.98, 1.01]"],
+        "means[2, 1] is 1.01: a mean of this bernoulli family must be in [0, 1]",
+    ),
+    "a mean outside the bias bounds": (["[0.96, 0.98]", "[0.86, 0.98]"], "outside the bias bounds [-0.03, 0.03]"),
+    "a tie at the top": (["[0.96, 0.98]", "[0.86, 0.85]"], "tie at the top fidelity; the best arm must be unique"),
+    "an unknown family": (['"gaussian"', '"gausian"'], "did you mean 'gaussian'?"),
+    "an unknown entry": (["variance", "varience"], "did you mean 'variance'?"),
+    "an unknown direction": (["[problem]", '[problem]\ndirection = "minimize"'], "did you mean 'minimise'?"),
+    "no TOML": (["[problem]", "[problem"], "is not TOML"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_SPECS)
+def test_a_bad_spec_is_refused(case, folder, refuse):
+    edits, told = BAD_SPECS[case]
+    text = PROBLEM + TRUTH
+    for old, new in zip(edits[::2], edits[1::2], strict=True):
+        text = text.replace(old, new)
+    (folder / "bad.toml").write_text(text)
+    assert told in refuse("simulate", "bad.toml")
 
 
 BAD_CALLS = {
@@ -226,3 +257,12 @@ BAD_CALLS = {
 def test_a_bad_simulation_is_refused(case, refuse):
     words, told = BAD_CALLS[case]
     assert told in refuse("simulate", *words)
+
+
+def test_all_faults_of_a_call_are_told_at_once(folder, refuse):
+    """Those of the file and those of the options."""
+    text = (PROBLEM + TRUTH).replace("0.05", "-1").replace("gaussian", "gausian").replace("[0.96,", "[0.86,")
+    (folder / "bad.toml").write_text(text)
+    err = refuse("simulate", "bad.toml", "--strategy", "grat", "--delta", "2", "--runs", "0", "--seed", "-1")
+    for told in ("costs[0]", "'gaussian'", "means[2, 0]", "'grad'", "delta[0]", "runs", "seed", "7 faults"):
+        assert told in err

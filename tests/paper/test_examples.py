@@ -8,7 +8,7 @@ import pytest
 import mfbai
 from mfbai import Gaussian, Instance
 from mfbai.paper import appendix, examples, sparsity
-from mfbai.paper.experiment import Scale
+from mfbai.paper.pieces import Scale
 
 
 def column(table, name):

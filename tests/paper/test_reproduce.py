@@ -1,11 +1,8 @@
-"""`mfbai reproduce`: what it makes, what it keeps, how it goes on after a break, and what it refuses."""
+"""The reproduction: what it makes, what it keeps, and how it resumes after a break."""
 
 import csv
-import json
-import os
 import re
 import shutil
-import sys
 from contextlib import suppress
 from html.parser import HTMLParser
 from xml.etree import ElementTree
@@ -14,18 +11,19 @@ import numpy as np
 import pytest
 
 import mfbai
-from mfbai.cli import main
-from mfbai.paper import costs, trap
+from mfbai.paper import costs, parts, trap
 from mfbai.paper import reproduce as paper
-from mfbai.paper.experiment import DELTAS, QUICK, SEED, Scale, Setting
+from mfbai.paper.claims import Claim
+from mfbai.paper.parts import PARTS, chosen, computations, select
+from mfbai.paper.pieces import DELTAS, SEED, Computation, Noise, Part, Scale, Sheet, Table
 from mfbai.paper.reproduce import Watch, reproduce
 from mfbai.simulation import runs as simulation
+from support.paper import TINY
 
-TINY = Scale(runs=20, steps=2000, pulls=20_000, instances=5)
-ONE = (Setting(),)
+ONE = (Noise(),)
 COSTS, SHARES, TRAP, BOUNDS = "costs-paper-5x2-0.01", "shares-paper-5x2-mf-grad", "lucb-trap", "lower-bounds"
 CHOSEN = (COSTS, SHARES, TRAP, BOUNDS)
-EXPERIMENTS = [
+COMPUTATIONS = [
     "costs-paper-5x2",
     "shares-paper-5x2-mf-grad",
     "trap-lucb",
@@ -50,15 +48,17 @@ class Diary(Watch):
         (self.there if seconds is None else self.computed).append(name.rpartition(".")[0])
 
     @property
-    def experiments(self):
+    def computations(self):
         """That were computed; without that of the shares, whose figure has the same name."""
-        return [name for name in self.computed if name in EXPERIMENTS and name != SHARES]
+        return [name for name in self.computed if name in COMPUTATIONS and name != SHARES]
 
 
-@pytest.fixture(autouse=True)
-def compiled_already(monkeypatch):
+@pytest.fixture(scope="module", autouse=True)
+def compiled_already():
     """Another process that compiles ahead of need would take most of the time of these tests."""
-    monkeypatch.setattr(paper, "_compile", lambda *_: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paper, "_compile", lambda *_: None)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +73,9 @@ def again(first, tmp_path):
     """A copy of that folder, to be changed; and a call of the same, which returns what was told."""
     shutil.copytree(first[0], tmp_path / "copy")
 
-    def call(figures=CHOSEN, scale=TINY, settings=ONE):
+    def call(figures=CHOSEN, scale=TINY, noises=ONE):
         diary = Diary()
-        reproduce(tmp_path / "copy", figures, scale, settings, diary)
+        reproduce(tmp_path / "copy", figures, scale, noises, diary)
         return diary
 
     return tmp_path / "copy", call
@@ -103,7 +103,7 @@ def test_pictures_are_made_in_both_formats(first):
 
 def test_numbers_are_kept_as_csv(first):
     data = first[0] / "data"
-    assert sorted(path.stem for path in data.glob("*.csv")) == sorted([*EXPERIMENTS, BOUNDS])
+    assert sorted(path.stem for path in data.glob("*.csv")) == sorted([*COMPUTATIONS, BOUNDS])
     rows = read(data / "costs-paper-5x2.csv")
     assert len(rows) == len(costs.STRATEGIES) * TINY.runs * len(DELTAS)
     assert {row["strategy"] for row in rows} == set(costs.STRATEGIES)
@@ -125,7 +125,7 @@ def test_shares_sum_to_one(first):
 
 def test_what_is_done_is_told_in_order(first):
     _, _, diary = first
-    assert diary.computed == [*EXPERIMENTS, COSTS, SHARES, TRAP, BOUNDS]
+    assert diary.computed == [*COMPUTATIONS, COSTS, SHARES, TRAP, BOUNDS]
     assert diary.there == []
 
 
@@ -216,9 +216,9 @@ def test_both_variances_stand_side_by_side(tmp_path):
     rows = page_of(tmp_path).rows
     start = [row[0] for row in rows].index("claim")
     assert [cell.partition(",")[2][:14] for cell in rows[start][2::2]] == [" variance 0.01", " variance 0.1,"]
-    assert len(outcome.claims[Setting(0.01)]) == len(outcome.claims[Setting(0.1)]) == len(rows) - start - 3
+    assert len(outcome.claims[Noise(0.01)]) == len(outcome.claims[Noise(0.1)]) == len(rows) - start - 3
     assert rows[-2] == ["claim", "where", "measured", "verdict"]  # of the table of those that have no variance
-    pairs = zip(*(outcome.claims[setting] for setting in paper.BOTH), strict=True)
+    pairs = zip(*(outcome.claims[noise] for noise in paper.BOTH), strict=True)
     for row, both in zip(rows[start + 1 : -2], pairs, strict=True):
         assert row[2::2] == [claim.measured for claim in both]
         assert [cell.split()[-1] for cell in row[3::2]] == [claim.verdict for claim in both]
@@ -233,7 +233,7 @@ def test_a_second_call_computes_nothing(again, monkeypatch):
         monkeypatch.setattr(part, "simulate", lambda *args, **options: pytest.fail("computed again"))
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     diary = call()
-    assert diary.there == EXPERIMENTS
+    assert diary.there == COMPUTATIONS
     assert diary.computed == [COSTS, SHARES, TRAP, BOUNDS]
     assert diary.passed == pytest.approx(diary.expected)
     changed = [path.name for path, content in before.items() if path.read_bytes() != content]
@@ -245,20 +245,20 @@ def test_what_is_missing_is_computed_alone(again, name):
     out, call = again
     before = (out / "data" / name).with_suffix(".csv").read_bytes()
     (out / "data" / name).unlink()
-    assert call().experiments == [name.partition(".")[0]]
+    assert call().computations == [name.partition(".")[0]]
     assert (out / "data" / name).with_suffix(".csv").read_bytes() == before
 
 
-def test_another_scale_is_computed_anew(again):
+def test_another_scale_is_computed_again(again):
     out, call = again
-    assert call([TRAP], Scale(runs=20, steps=2000, pulls=10_000, instances=5)).experiments == EXPERIMENTS[2:]
+    assert call([TRAP], Scale(runs=20, steps=2000, pulls=10_000, instances=5)).computations == COMPUTATIONS[2:]
     assert {row["steps"] for row in read(out / "data" / "trap-lucb-explore-a.csv")} == {"10000"}
 
 
 def test_results_are_the_same_in_another_folder(first, tmp_path):
     out = first[0]
     reproduce(tmp_path, [SHARES, TRAP], TINY, ONE)
-    files = [f"data/{name}.csv" for name in EXPERIMENTS[1:]] + [f"figures/{name}.svg" for name in (SHARES, TRAP)]
+    files = [f"data/{name}.csv" for name in COMPUTATIONS[1:]] + [f"figures/{name}.svg" for name in (SHARES, TRAP)]
     for file in files:
         assert (tmp_path / file).read_bytes() == (out / file).read_bytes()
 
@@ -290,7 +290,7 @@ def test_a_break_keeps_what_is_done_and_the_next_call_goes_on(tmp_path, monkeypa
     assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {"trap-lucb.csv", "trap-lucb.json"}
     diary = Diary()
     reproduce(tmp_path, [TRAP], TINY, ONE, diary)
-    assert (diary.there, diary.experiments) == (EXPERIMENTS[2:3], EXPERIMENTS[3:])
+    assert (diary.there, diary.computations) == (COMPUTATIONS[2:3], COMPUTATIONS[3:])
     assert (tmp_path / "report.html").is_file()
 
 
@@ -323,7 +323,7 @@ def test_a_break_ends_strategies_that_run_once_for_each_delta(monkeypatch):
 
 def test_another_variance_has_other_names_and_numbers(again):
     out, call = again
-    diary = call([COSTS], settings=(Setting(0.02),))
+    diary = call([COSTS], noises=(Noise(0.02),))
     assert diary.computed == ["costs-paper-5x2-variance-0.02", f"{COSTS}-variance-0.02"]
     assert (out / "figures" / f"{COSTS}-variance-0.02.png").is_file()
     assert read(out / "data" / "costs-paper-5x2.csv") != read(out / "data" / "costs-paper-5x2-variance-0.02.csv")
@@ -332,27 +332,48 @@ def test_another_variance_has_other_names_and_numbers(again):
 
 def test_variances_that_read_alike_are_kept_apart():
     """A name has six digits of the variance; numbers of two must not be taken for each other."""
-    near = (Setting(0.12345671), Setting(0.12345674))
+    near = (Noise(0.12345671), Noise(0.12345674))
     assert near[0].name("x") != near[1].name("x")
 
 
 def test_groups_and_names_select():
-    everything = paper.chosen([])
+    everything = chosen([])
     assert len(set(everything)) == len(everything)
-    by_group = [paper.chosen([group]) for group in paper.HEADINGS]
+    by_group = [chosen([part.group]) for part in PARTS]
     assert all(by_group)
     assert sorted(name for names in by_group for name in names) == sorted(everything)
-    assert [paper.chosen([name]) for name in everything] == [[name] for name in everything]
-    assert paper.chosen(["trap", COSTS, COSTS]) == [COSTS, TRAP]
+    assert [chosen([name]) for name in everything] == [[name] for name in everything]
+    assert chosen(["trap", COSTS, COSTS]) == [COSTS, TRAP]
 
 
-def test_every_item_needs_experiments_that_there_are():
-    for settings in (ONE, paper.BOTH, (Setting(0.5),)):
-        known = [experiment.name for experiment in paper._experiments(settings)]
+def test_a_chapter_is_wired_by_its_part_alone(tmp_path, monkeypatch):
+    """One more in PARTS is computed, built, judged and reported."""
+    table = Table("extra", "The sheet", "", ("n",), ((1,),))
+    sheet = Sheet("extra", "more", ("numbers",), lambda results, scale: table)
+    numbers = Computation("numbers", 0.1, (), ("runs",), {}, lambda scale: {"run": np.arange(scale.runs)})
+    judged = []
+
+    def claims(made):
+        judged.append((len(made.results["numbers"]["run"]), made.tables["extra"].rows))
+        yield Claim("Ours: it is so", "nowhere", "much", "agrees")
+
+    extra = Part("more", "One more chapter", lambda: [sheet], claims, lambda: [numbers], by_variance=False)
+    monkeypatch.setattr(parts, "PARTS", (*PARTS, extra))
+    reproduce(tmp_path, ["more"], TINY, ONE)
+    assert judged == [(TINY.runs, table.rows)]
+    report = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "One more chapter" in report
+    assert "Ours: it is so" in report
+
+
+def test_every_item_needs_computations_that_there_are():
+    for noises in (ONE, paper.BOTH, (Noise(0.5),)):
+        shown = select([], noises)
+        known = [computation.name for computation in computations(shown)]
         assert len(set(known)) == len(known)
-        items = [*(item for setting in settings for item in paper.items(setting)), *paper.other_items()]
-        assert {name for item in items for name in item.experiments} <= set(known)
-        tables = {item.name for item in items if isinstance(item, paper.Sheet)}
+        items = [item for made in shown.values() for item in made]
+        assert {name for item in items for name in item.computations} <= set(known)
+        tables = {item.name for item in items if isinstance(item, Sheet)}
         assert not tables & set(known)  # both have a CSV of their name
 
 
@@ -369,132 +390,3 @@ def test_claims_are_of_what_was_asked_for(again):
     out, call = again
     call([SHARES])
     assert [row[1] for row in page_of(out).rows[1:]] == ["Section 5"]
-
-
-# --- the command
-
-
-@pytest.fixture
-def mfbai_command(capsys, monkeypatch, tmp_path):
-    """Calls the command in this process; returns exit code, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["mfbai", "reproduce", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, *capsys.readouterr()
-
-    return call
-
-
-def test_help_names_every_group_and_option(mfbai_command):
-    code, out, err = mfbai_command("--help")
-    assert (code, err) == (0, "")
-    words = re.findall(r"[\w-]+", out)
-    assert set(paper.HEADINGS) <= set(words)
-    assert {"--runs", "--quick", "--out", "--variance", "--json"} <= set(words)
-    assert "Example: mfbai reproduce" in out
-    assert max(map(len, out.splitlines())) <= 80
-
-
-def test_all_that_is_wrong_is_told_at_once(mfbai_command, tmp_path):
-    (tmp_path / "file").write_text("")
-    code, out, err = mfbai_command("trapp", "--runs", 1, "--variance", -1, "--out", "file")
-    assert (code, out) == (2, "")
-    assert "4 faults" in err
-    for told in ("did you mean 'trap'", "--runs is 1", "variance is -1.0", "--out 'file'"):
-        assert told in err
-    assert "Traceback" not in err
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--variance", "nan"], "variance is nan"),
-        (["--variance", "0"], "variance is 0.0"),
-        (["--variance", "much"], "Invalid value for '--variance'"),
-        (["--runs", "0"], "--runs is 0"),
-        (["--runs", "2.5"], "Invalid value for '--runs'"),
-        (["--out", "file/below"], "file/below"),
-        (["costs-paper-4x5"], "did you mean 'costs-paper-4x5-0.01'?"),
-    ],
-)
-def test_bad_input_is_refused_before_work(mfbai_command, tmp_path, monkeypatch, words, told):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setattr(paper, "reproduce", lambda *args: pytest.fail("work was begun"))
-    code, out, err = mfbai_command(*words)
-    assert (code, out) == (2, "")
-    assert told in err
-
-
-def test_a_refused_call_leaves_no_folder(mfbai_command, tmp_path):
-    assert mfbai_command("--runs", 1, "--out", "new")[0] == 2
-    assert not (tmp_path / "new").exists()
-
-
-def test_json_tells_all_that_was_made(mfbai_command, tmp_path):
-    code, out, err = mfbai_command(COSTS, BOUNDS, "--runs", 5, "--variance", 0.02, "--out", "here", "--json")
-    assert (code or 0, err) == (0, "")
-    found = json.loads(out, parse_constant=pytest.fail)
-    assert found["report"] == os.path.join("here", "report.html")
-    assert all((tmp_path / file).is_file() for file in found["files"])
-    assert len(found["claims"]) == 6 + 1
-    assert {claim["variance"] for claim in found["claims"]} == {0.02, None}
-    assert {claim["verdict"] for claim in found["claims"]} <= {"agrees", "disagrees", "undecided"}
-
-
-def test_progress_is_on_standard_error_and_claims_on_standard_output(mfbai_command, monkeypatch, first):
-    """The second call of a folder that is complete."""
-    monkeypatch.setattr("mfbai.paper.experiment.QUICK", TINY)
-    code, out, err = mfbai_command(TRAP, "--quick", "--out", first[0])
-    assert code in (0, None)
-    assert err.splitlines()[:3] == [f"{name}.csv: there already" for name in EXPERIMENTS[2:]]
-    assert re.fullmatch(r"lucb-trap\.png: \d+\.\d s", err.splitlines()[3])
-    assert out.count("LUCB") == 5
-    assert f"The report is {first[0] / 'report.html'}" in out
-
-
-def test_quick_is_one_variance_without_what_is_beyond(mfbai_command, monkeypatch):
-    calls = []
-
-    def noted(*args):
-        calls.append(args)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(paper, "reproduce", noted)
-    mfbai_command("--quick")
-    mfbai_command("--quick", "--runs", 7, "--variance", 0.3, "beyond")
-    mfbai_command()
-    (_, groups, scale, settings, _), second, third = calls
-    assert groups == [group for group in paper.HEADINGS if group != "beyond"]
-    assert (scale, settings) == (QUICK, ONE)
-    assert second[1:4] == (["beyond"], Scale(7, QUICK.steps, QUICK.pulls, QUICK.instances), (Setting(0.3),))
-    assert third[1:4] == (list(paper.HEADINGS), Scale(), paper.BOTH)
-
-
-def test_ctrl_c_says_how_to_go_on(mfbai_command, monkeypatch):
-    monkeypatch.setattr(trap, "simulate", broken)
-    code, out, err = mfbai_command(TRAP)
-    assert (code, out) == (130, "")
-    assert err == "interrupted: what is done is kept; the same command goes on from there\n"
-
-
-def test_claims_without_a_variance_are_not_shown_under_one(mfbai_command):
-    """The examples of the appendix have a variance of their own, whatever is asked for: they have their own table."""
-    code, out, _ = mfbai_command(BOUNDS, COSTS, "--runs", 2, "--variance", 0.05, "--out", "here")
-    assert code in (0, None)
-    of_variance, others = out.split("claim of the paper")[1:]
-    assert of_variance.split("\n")[0].strip() == "variance 0.05"
-    assert others.split("\n")[0].strip() == "verdict"
-    assert "The lower bound" not in of_variance
-    assert re.search(r"The lower bound.* agrees", others)
-
-
-def test_a_folder_that_cannot_be_written_is_told(mfbai_command, tmp_path):
-    (tmp_path / "here" / "report.md").mkdir(parents=True)
-    code, _, err = mfbai_command("weights-5x2", "--out", "here")
-    assert code == 2
-    assert f"{os.path.join('here', 'report.md')} cannot be written" in err
-    assert "Traceback" not in err

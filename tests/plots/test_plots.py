@@ -11,10 +11,12 @@ from scipy.stats import t
 import mfbai
 from mfbai import InvalidInput
 from mfbai.cli import main
-from mfbai.plots import plot_costs, plot_shares, style
-from mfbai.plots.costs import DOTS, Sample, draw_costs
-from mfbai.plots.shares import colour_of, draw_shares, marker_of
+from mfbai.plots import plot_costs, plot_shares
+from mfbai.plots.distributions import DOTS, Sample, draw_costs
+from mfbai.plots.looks import CHOSEN, looks
+from mfbai.plots.traces import colour_of, draw_shares, marker_of
 from mfbai.simulation import Runs, Trace
+from mfbai.strategies import STRATEGIES
 
 INSTANCE = mfbai.load("paper-4x5")
 RNG = np.random.default_rng(0)
@@ -161,12 +163,24 @@ def test_the_shape_is_highest_where_most_runs_are():
     assert outline.get_xdata()[np.argmin(outline.get_ydata())] == pytest.approx(100, abs=2)
 
 
-def test_a_strategy_looks_the_same_in_every_picture_and_unlike_the_others():
-    alone, (_, among) = style.looks(["grad"]), style.looks(["mine", "grad"])
-    assert alone == [among]
-    names = [*style.STRATEGIES, "mine", "yours"]
-    assert len({(look.colour, look.dashes) for look in style.looks(names)}) == len(names)
-    assert len({(look.colour, look.hatch) for look in style.looks(names)}) == len(names)
+def test_every_strategy_has_a_look_of_its_own():
+    names = [*STRATEGIES, "mine", "yours"]
+    assert len(set(looks(names))) == len(names)
+
+
+def test_a_strategy_looks_the_same_in_every_picture():
+    grad, yours, mine = looks(["grad", "yours", "mine"])
+    assert looks(["mine", "grad", "yours", "grad"]) == [mine, grad, yours, grad]
+    assert [looks([name]) for name in ("grad", "mine")] == [[grad], [mine]]
+
+
+def test_a_strategy_registered_without_a_look_is_given_one_that_no_other_has(monkeypatch):
+    monkeypatch.delitem(CHOSEN, "frugal")
+    assert len(set(looks(STRATEGIES))) == len(STRATEGIES)
+
+
+def test_more_strategies_than_looks_can_be_drawn():
+    assert len(looks(f"strategy {n}" for n in range(100))) == 100
 
 
 ODD = {

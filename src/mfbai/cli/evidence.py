@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mfbai.cli.options import JSON
+from mfbai.cli.options import JSON, RISK, number
 from mfbai.cli.output import console, print_json
 
 if TYPE_CHECKING:
@@ -23,12 +23,14 @@ def evidence(
     spec: Annotated[str, typer.Argument(help="The problem: a TOML file, or a name (see `mfbai instances`).")],
     data: Annotated[Path, typer.Argument(help="Evaluations: a CSV file, or counts and means in a JSON file.")],
     tolerance: Annotated[float, typer.Option(help="An arm this close to the best is as good.")] = 0.0,
-    delta: Annotated[float, typer.Option(help="The risk of the intervals and of a false bias alarm.")] = 0.05,
+    delta: Annotated[
+        str, typer.Option(metavar="NUMBER", help="The risk of the intervals and of a false bias alarm.")
+    ] = "0.05",
     as_json: bool = JSON,
 ) -> None:
     """Weigh evaluations made so far.
 
-    Says who leads, how certain that is, and whether the data contradict the bias bounds.
+    Says which arm leads, how certain that is, and whether the data contradict the bias bounds.
 
     A CSV file has the header arm,fidelity,value and a line for each evaluation (names, or numbers from 1). A JSON file
     holds {"counts": [[...]], "means": [[...]]}, arms by fidelities.
@@ -37,20 +39,26 @@ def evidence(
     """
     from mfbai.analysis.evidence import evidence as weigh
     from mfbai.analysis.guarantee import bias_alarms, intervals, risk
+    from mfbai.errors import Faults
     from mfbai.model.problem import Instance
     from mfbai.model.spec import load
 
-    found = load(spec)
+    faults = Faults()
+    sure = number(faults, "delta", delta, RISK)
+    with faults.absorb():
+        found = load(spec)
+    faults.raise_if_any("call")
+    assert sure is not None
     problem = found.problem if isinstance(found, Instance) else found
     counts, means = read_data(data, problem)
     result = weigh(problem, counts, means, tolerance)
     certain = risk(problem, counts, means, tolerance)
-    ends = intervals(problem, counts, means, delta).tolist()
-    alarms = bias_alarms(problem, counts, means, delta)
+    ends = intervals(problem, counts, means, sure).tolist()
+    alarms = bias_alarms(problem, counts, means, sure)
     if as_json:
         print_json(to_dict(problem, result, certain, ends, alarms))
     else:
-        print_evidence(problem, result, certain, ends, alarms, delta)
+        print_evidence(problem, result, certain, ends, alarms, sure)
 
 
 def read_data(path: Path, problem: Problem) -> tuple[Any, Any]:
@@ -153,6 +161,8 @@ def print_evidence(
     from rich.markup import escape
     from rich.table import Table
 
+    from mfbai.study import sentences
+
     leader, challenger = escape(problem.arms[found.leader]), escape(problem.arms[found.challenger])
     out = console()
     out.print(
@@ -172,16 +182,13 @@ def print_evidence(
         table.add_row(escape(arm), against, sure, f"{found.counts[j].sum():g}", f"{spent[j].sum():g}")
     out.print(table)
     if certain.level < 1:
-        told = (
-            f"Answering {escape(repr(problem.arms[certain.leader]))} now has a risk of {level(certain.level)} at most"
-        )
-        out.print(f"{told}, if the bias bounds hold.")
+        answer, bounds = escape(repr(problem.arms[certain.leader])), ", if the bias bounds hold"
+        bounds = bounds if problem.n_fidelities > 1 else ""
+        out.print(f"Answering {answer} now has a risk of {level(certain.level)} at most{bounds}.")
     else:
         out.print("Nothing is certain yet.")
     for alarm in alarms:
-        arm, fidelity = escape(repr(problem.arms[alarm.arm])), escape(repr(problem.fidelities[alarm.fidelity]))
-        which = f"the bias bound of {fidelity} is wrong" if alarm.certain else f"a bias bound is wrong, see {fidelity}"
-        out.print(f"[bold red]Bias alarm[/bold red]: {arm}: {which} (level {level(alarm.level)}).")
+        out.print(f"[bold red]Bias alarm[/bold red]: {escape(sentences.alarm(alarm, problem))}", soft_wrap=True)
 
 
 def level(value: float) -> str:

@@ -64,7 +64,7 @@ def duration(hours: float) -> str:
     """
     name = next((name for name in reversed(HOURS) if hours >= HOURS[name]), "s")
     value = hours / HOURS[name]
-    text = digits(round(value, 1) if value < 1 else value, 2)  # nobody needs parts of a second
+    text = digits(round(value, 1) if value < 1 else value, 2)  # parts of a second do not matter
     return f"{text} {name.removesuffix('s') if text == '1' and name != 's' else name}"
 
 

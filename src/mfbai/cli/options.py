@@ -3,29 +3,67 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
+from typer.core import TyperCommand
+
+from mfbai.cli.output import listed
 
 if TYPE_CHECKING:
     from mfbai.errors import Faults
 
 JSON = typer.Option(False, "--json", help="Print JSON, for programs.")
 STORAGE = typer.Option(help="The database: sqlite:///FILE, or postgresql://USER@HOST/DATABASE.")
+RISK = 0.05  # an example
 DEFAULT_STORAGE = "sqlite:///mfbai.db"
+
+
+class NamesInHelp(TyperCommand):
+    """A command whose help lists strategies, rules or the paper's parts, as they are registered.
+
+    The names are filled in when the help is shown: reading the registries loads numba, which takes a second.
+    """
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        names = registered()
+        for option in self.params:
+            for braces, text in names.items():
+                option.help = option.help and option.help.replace(braces, text)  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+def registered() -> dict[str, str]:
+    """What stands in help texts for the registries, in braces, and the text to put there."""
+    from mfbai import stopping, strategies
+    from mfbai.paper.parts import PARTS
+    from mfbai.simulation.experiment import DEFAULT_STRATEGY
+
+    return {
+        "{strategies}": listed(list(strategies.STRATEGIES), "or"),
+        "{rules}": listed(list(stopping.RULES), "or"),
+        "{parts}": ", ".join(part.group for part in PARTS),
+        "{strategy}": strategies.DEFAULT,
+        "{simulated}": DEFAULT_STRATEGY,
+        "{rule}": stopping.DEFAULT,
+    }
 
 
 def read_deltas(faults: Faults, texts: list[str]) -> list[float]:
     """The risks of `--delta`, which may be given several times, and several at once."""
-    deltas = [number(faults, "delta", part) for text in texts for part in text.split(",")]
+    deltas = [number(faults, "delta", part, RISK) for text in texts for part in text.split(",")]
     return [risk for risk in deltas if risk is not None]
 
 
-def number(faults: Faults, field: str, text: str) -> float | None:
+def number(faults: Faults, field: str, text: str, example: float | None = None) -> float | None:
+    """The number. What is none is noted, with what to give instead: for a percentage, the number that it is."""
     try:
         return float(text)
     except ValueError:
-        faults.add(field, f"is {text!r}: give a number")
+        part = text.strip().removesuffix("%")
+        example = float(part) / 100 if part != text.strip() and is_number(part) else example
+        such = "" if example is None else f" such as {example:g}"
+        faults.add(field, f"is {text!r}: give a number{such}")
         return None
 
 
@@ -38,7 +76,7 @@ def read_settings(faults: Faults, settings: list[str]) -> dict[str, float]:
             continue
         if key.strip() in options:
             faults.add("--set", f"has {key.strip()!r} twice: give it once")
-        value = number(faults, f"--set {key}", text)
+        value = number(faults, f"--set {key}", text, example=0.1)
         if value is not None:
             options[key.strip()] = value
     return options

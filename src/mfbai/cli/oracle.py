@@ -19,12 +19,12 @@ MOST_ROWS, MOST_COLUMNS = 30, 7  # of the table; what is cut is counted
 
 def oracle(
     instance: Annotated[str, typer.Argument(help="A name (see `mfbai instances`) or a TOML file with a [truth].")],
-    delta: Annotated[list[str], typer.Option(help="The risk, or several.")] = ["0.01"],  # noqa: B006
+    delta: Annotated[list[str], typer.Option(metavar="NUMBER", help="The risk, or several.")] = ["0.01"],  # noqa: B006
     tolerance: Annotated[float, typer.Option(help="An arm this close to the best is as good.")] = 0.0,
     variance: Annotated[float | None, typer.Option(help="Replace the variance of the instance.")] = None,
     as_json: bool = JSON,
 ) -> None:
-    """The least possible cost, and how to spend it.
+    """Compute the least possible cost, and how to spend it.
 
     For known means: C*, the optimal share of the cost for each arm and fidelity, and a certificate.
 

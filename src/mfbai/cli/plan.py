@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isfinite
 from pathlib import Path
-from textwrap import fill, indent
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from mfbai.cli.numbers import CHANGE, COST, DASH, FACTOR, PERCENT, TIME, figure, percent, scaled
-from mfbai.cli.options import JSON, number
-from mfbai.cli.output import console, print_json
-from mfbai.text import digits
+from mfbai.cli.options import JSON, RISK, number
+from mfbai.cli.output import print_json
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from mfbai.errors import Faults
-    from mfbai.planning import Plan
-    from mfbai.planning.results import Estimate
 
 DELTA = 0.01
-WIDTH = 100  # at most
-NAME = 22  # letters of a name or heading in a line of a table
-GAP = 2  # between columns
-CLEAR = 1.05  # times cheaper: less is not worth telling
-SHOWN = 6  # names or numbers of a list; of a longer one only the ends are told
 
 
 def plan(
@@ -35,13 +21,13 @@ def plan(
     delta: Annotated[list[str], typer.Option(metavar="NUMBER", help="The risk of a wrong answer.")] = [str(DELTA)],  # noqa: B006
     tolerance: Annotated[str, typer.Option(metavar="NUMBER", help="An arm this close to the best is as good.")] = "0",
     rate: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="Cost units per hour, to tell how long it takes.")
+        str | None, typer.Option(metavar="NUMBER", help="Cost units spent per hour, to predict how long it takes.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a picture of what fidelities save.")] = None,
     seed: Annotated[str, typer.Option(metavar="NUMBER", help="Results depend on it alone.")] = "0",
     as_json: bool = JSON,
 ) -> None:
-    """Reckon from a guess what finding the best arm costs.
+    """Predict from a guess what finding the best arm costs.
 
     The guess is the file's [guess] table: means, or low and high, or gap and best. The first plan for a family of
     distributions takes up to a minute, to compile; later ones take seconds.
@@ -49,6 +35,7 @@ def plan(
     Example: mfbai plan paper-4x5 --delta 0.05 --rate 10
     """
     call = check(spec, delta, tolerance, rate, plot, seed)
+    from mfbai.cli.views.plan import print_plan
     from mfbai.planning import plan as make_plan
 
     found = make_plan(spec, delta=call.delta, tolerance=call.tolerance, seed=call.seed)
@@ -72,7 +59,7 @@ class Call(NamedTuple):
 
 
 def check(spec: str, delta: list[str], tolerance: str, rate: str | None, plot: Path | None, seed: str) -> Call:
-    """The numbers of the call. All that can be wrong with it is told at once, before anything is reckoned."""
+    """The numbers of the call. Everything that can be wrong with it is reported at once, before any work."""
     from mfbai.errors import Faults
     from mfbai.planning import plans
     from mfbai.planning.results import check_rate
@@ -96,264 +83,19 @@ def check(spec: str, delta: list[str], tolerance: str, rate: str | None, plot: P
 def read(faults: Faults, delta: list[str], tolerance: str, rate: str | None, seed: str) -> Call:
     """The numbers as given; what cannot be read is noted, and its default stands in for it."""
     given = ",".join(delta).split(",")
-    risks = [number(faults, "delta", text) for text in given]
+    risks = [number(faults, "delta", text, RISK) for text in given]
     if len(given) > 1:
         faults.add("delta", f"is {', '.join(given)}: a plan is for one risk; give one, such as {DELTA}")
-    loose = number(faults, "tolerance", tolerance)
+    loose = number(faults, "tolerance", tolerance, example=0.01)
     known_seed = seed.removeprefix("-").isdecimal()
     if not known_seed:
         faults.add("seed", f"is {seed!r}: give a whole number of 0 or more")
     return Call(
         DELTA if risks[0] is None else risks[0],
         0.0 if loose is None else loose,
-        None if rate is None else number(faults, "--rate", rate),
+        None if rate is None else number(faults, "--rate", rate, example=10),
         int(seed) if known_seed else 0,
     )
-
-
-# --- what is printed
-
-
-def print_plan(plan: Plan, rate: float | None) -> None:
-    from rich.markup import escape
-
-    out = console()
-    width = min(out.width, WIDTH)
-
-    def show(heading: str, table: Rows, notes: list[str]) -> None:
-        out.print(f"\n[bold]{escape(heading)}[/bold]", width=width)
-        for part in table.parts(width):
-            out.print(part, crop=False)
-        for note in notes:
-            out.print(indent(fill(note, width - 2, break_on_hyphens=False), "  "), style="dim", markup=False)
-
-    out.print(f"[bold]{escape(headline(plan))}[/bold]", width=width)
-    out.print(escape(basis(plan)), width=width)
-    show(f"Cost to find the best arm with a risk of {100 * plan.delta:g} %", cost_table(plan), cost_notes(plan))
-    if rate is not None:
-        show(f"How long that takes at a cost of {rate:g} per hour", time_table(plan, rate), [])
-    if plan.problem.n_fidelities > 1:
-        show("What each fidelity is worth, and what would save more", worth_table(plan), worth_notes(plan))
-
-
-def headline(plan: Plan) -> str:
-    """The answer in one sentence."""
-    cost, simulated = plan.expected.cost, plan.expected.strategy is not None
-    chosen = plan.advice
-    told = f"Expect a cost of {figure(cost[chosen], COST)}"
-    if not simulated:
-        told = f"Simulation given up. With ideal spending, expect a cost of {figure(cost[chosen], COST)}"
-        told += f", and in practice of more{spent_in_vain(plan)},"
-    told += f" at a risk of {100 * plan.delta:g} %"
-    if len(plan.sets) == 1:
-        return f"{told}."
-    told += f", using {listed(plan.sets[chosen])}"
-    if chosen == "top":
-        return f"{told} alone: {why_alone(plan)}."
-    if cost[chosen].median == 0:
-        return f"{told}."
-    top, factor = plan.sets["top"][0], cost["top"].median / cost[chosen].median
-    if factor < CLEAR:
-        return f"{told}: no clear saving over {top} alone."
-    least = "at least " if cost["top"].at_least else ""
-    least = least if simulated else "ideally "
-    return f"{told}: {least}{digits(factor, 2)} times cheaper than with {top} alone."
-
-
-def spent_in_vain(plan: Plan) -> str:
-    """What runs with the fidelities advised had spent when they were given up."""
-    spent = next(estimate.cost for estimate in plan.estimates if estimate.strategy)[plan.advice]
-    return f" than {digits(spent.median)}" if spent.at_least else ""
-
-
-def why_alone(plan: Plan) -> str:
-    if all(worth.verdict == "useless" for worth in plan.fidelities[:-1]):
-        return "the other fidelities are useless"
-    loss = f"{plan.expected.strategy} loses more by learning how" if plan.expected.strategy else "not at this risk"
-    return f"the others could pay, but {loss}"
-
-
-def basis(plan: Plan) -> str:
-    """What the figures rest on."""
-    K, M = plan.problem.shape
-    told = [f"{plan.name or 'problem'}: {K} arms, {M} {'fidelity' if M == 1 else 'fidelities'}; {guess_of(plan)}."]
-    if plan.guess.gap is None:
-        told.append(f"The best arm is then ahead of the second by {figure(plan.gap, COST)}.")
-    if len(plan.truths) > 1:
-        told.append(f"Figures are medians over {len(plan.truths)} possible truths; in brackets, the middle 80 %.")
-    return " ".join(told)
-
-
-def guess_of(plan: Plan) -> str:
-    guess = plan.guess
-    if plan.source == "truth":
-        return "no [guess] is given, so the [truth] is taken for one"
-    if guess.gap is not None:
-        at = "" if guess.best is None else f" has a true mean of {guess.best:g} and"
-        return f"guess: the best arm{at} is ahead of all others by {guess.gap:g}"
-    if guess.means is not None:
-        return f"guess: true means {numbers(guess.means[:, -1] if guess.means.ndim == 2 else guess.means)}"
-    return f"guess: true means between {numbers(guess.low)} and {numbers(guess.high)}"
-
-
-def numbers(values: Any) -> str:
-    values = values.ravel().tolist()
-    if len(values) > SHOWN:
-        return f"{min(values):g} to {max(values):g}"
-    texts = [f"{value:g}" for value in values]
-    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
-
-
-def listed(names: Sequence[str]) -> str:
-    """
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return " and ".join([", ".join(names[:-1]), names[-1]][len(names) == 1 :])
-
-
-def cost_table(plan: Plan) -> Rows:
-    table = Rows(["", *set_names(plan), *(["times cheaper"] if len(plan.sets) > 1 else [])])
-    for estimate in plan.estimates:
-        cells = [figure(cost, COST) for cost in estimate.cost.values()] + [figure(estimate.saving, FACTOR)]
-        table.add(way(estimate), cells[: len(table.headings) - 1], bold=estimate is plan.expected)
-    return table
-
-
-def time_table(plan: Plan, rate: float) -> Rows:
-    table = Rows(["", *set_names(plan)])
-    for estimate in plan.estimates:
-        cells = [figure(scaled(cost, 1 / rate), TIME) for cost in estimate.cost.values()]
-        table.add(way(estimate), cells, bold=estimate is plan.expected)
-    return table
-
-
-def set_names(plan: Plan) -> list[str]:
-    if len(plan.sets) == 1:
-        return ["cost"]
-    names = {"all": "all fidelities", "worth_having": "those worth having"}
-    return [names.get(name, f"{members[0]} alone") for name, members in plan.sets.items()]
-
-
-def way(estimate: Estimate) -> str:
-    """How the costs of the estimate were reckoned."""
-    if estimate.rule is None:
-        return "least possible"
-    return f"{estimate.rule}, {'simulated' if estimate.strategy else 'ideal'}"
-
-
-def cost_notes(plan: Plan) -> list[str]:
-    from mfbai.stopping import RULES
-
-    bound = "no method that keeps to the risk costs less on average"
-    if plan.tolerance:
-        bound = "the smaller the risk, the closer to what any method costs at least"
-    told = [
-        f"least possible: {bound}",
-        *(f"{rule.name}: stops by {rule.summary}" for rule in RULES.values()),
-        "ideal: every cell gets its optimal share from the start, and shows its mean without noise; with noise, some "
-        "runs end sooner by luck",
-    ]
-    for simulated in [estimate for estimate in plan.estimates if estimate.strategy]:
-        told += simulated_notes(plan, simulated)
-    costs = [cost for estimate in plan.estimates for cost in estimate.cost.values() if estimate.strategy]
-    if any(cost.at_least or not isfinite(cost.high) for cost in costs):
-        told.append("? or a simulated ≥: runs were given up that had not ended after very many evaluations")
-    return told
-
-
-def simulated_notes(plan: Plan, estimate: Estimate) -> list[str]:
-    assert estimate.runs is not None
-    assert estimate.interval is not None
-    runs = sorted(set(estimate.runs.values()))
-    ends = [[digits(end) if isfinite(end) else "?" for end in interval] for interval in estimate.interval.values()]
-    medians = [f"{name} {low}{DASH}{high}" for name, (low, high) in zip(set_names(plan), ends, strict=True)]
-    return [
-        f"simulated: {' or '.join(map(str, runs))} runs of {estimate.strategy}, which must learn the shares: this is "
-        "what to expect",
-        f"simulated medians are uncertain; their 95 % intervals: {', '.join(medians)}",
-    ]
-
-
-def worth_table(plan: Plan) -> Rows:
-    table = Rows(["fidelity", "share", "used", "without it", "half its cost", "half its bias", ""])
-    saves = {(change.fidelity, change.change): change.saves for change in plan.changes}
-    for worth in plan.fidelities:
-        changes = [saves.get((worth.fidelity, f"half the {what}")) for what in ("cost", "bias bound")]
-        cells = [
-            figure(worth.share, PERCENT),
-            f"{percent(worth.used)} %",
-            figure(worth.leaving_out, CHANGE),
-            *(figure(scaled(saved, -1.0), CHANGE) for saved in changes),
-            worth.verdict,
-        ]
-        table.add(worth.fidelity, cells)
-    return table
-
-
-def worth_notes(plan: Plan) -> list[str]:
-    told = [
-        "share: of the optimal spending; used: the part of the truths in which it gets any",
-        "the others: what the least possible cost changes by without it, at half its cost or bias bound",
-    ]
-    if any(worth.verdict == "not worth learning" for worth in plan.fidelities):
-        told.append("not worth learning: would pay with ideal spending, but the simulated strategy clearly loses by it")
-    return told
-
-
-class Rows:
-    """A table that never cuts a figure: where there is no room, its columns are stacked."""
-
-    def __init__(self, headings: Sequence[str]) -> None:
-        self.headings = [fill(heading, NAME) for heading in headings]
-        self.rows: list[tuple[list[str], bool]] = []
-
-    def add(self, name: str, cells: Sequence[str], bold: bool = False) -> None:
-        self.rows.append(([fill(name, NAME), *cells], bold))
-
-    def parts(self, width: int) -> list[Table]:
-        """Tables of the columns that fit side by side; all in one, with ranges on their own lines if that helps."""
-        for between in (" (", "\n("):
-            rows = [([row[0], *(cell.replace(" (", between) for cell in row[1:])], bold) for row, bold in self.rows]
-            widths = [widest(column) for column in zip(self.headings, *(row for row, _ in rows), strict=True)]
-            groups = side_by_side(widths, width)
-            if len(groups) == 1:
-                break
-        return [self._table(rows, widths, [0, *group]) for group in groups]
-
-    def _table(self, rows: list[tuple[list[str], bool]], widths: list[int], chosen: list[int]) -> Table:
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(box=None, header_style="bold", pad_edge=False)
-        table.width = sum(widths[n] for n in chosen) + GAP * (len(chosen) - 1)  # also if the terminal is narrower
-        for n in chosen:
-            heading = self.headings[n]
-            table.add_column(Text(heading), justify="right" if n and heading else "left", no_wrap=True)
-        for row, bold in rows:
-            table.add_row(*(Text(row[n]) for n in chosen), style="bold" if bold else "")
-        return table
-
-
-def widest(column: Sequence[str]) -> int:
-    from rich.cells import cell_len
-
-    return max(cell_len(line) for cell in column for line in cell.split("\n"))
-
-
-def side_by_side(widths: Sequence[int], room: int) -> list[list[int]]:
-    """The columns after the first, in groups that fit into the room together with it.
-
-    >>> side_by_side([10, 20, 20, 20], room=60)
-    [[1, 2], [3]]
-    """
-    groups: list[list[int]] = []
-    for n in range(1, len(widths)):
-        if groups and widths[0] + sum(GAP + widths[m] for m in (*groups[-1], n)) <= room:
-            groups[-1].append(n)
-        else:
-            groups.append([n])
-    return groups
 
 
 def add_to(app: typer.Typer) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from mfbai.cli.options import JSON, read_deltas, read_settings
+from mfbai.cli.options import JSON, NamesInHelp, read_deltas, read_settings
 from mfbai.cli.output import console, print_json
 
 if TYPE_CHECKING:
+    from mfbai.errors import Faults
     from mfbai.model.problem import Instance
     from mfbai.simulation import Runs
 
@@ -19,20 +20,17 @@ if TYPE_CHECKING:
 def simulate(
     instance: Annotated[str, typer.Argument(help="A name (see `mfbai instances`) or a TOML file with a [truth].")],
     strategy: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
-            help="frugal, mf-grad, mf-grad-const, mf-grad-row, grad, grad-const, track-and-stop, iise, lucb, "
-            "lucb-explore-a, lucb-explore-b, uniform or oracle (which knows the truth); give it again to compare."
+            metavar="NAME",
+            help="{strategies}; repeat it to compare several. By default {simulated}, the paper's algorithm.",
         ),
-    ] = ["mf-grad"],  # noqa: B006
+    ] = None,
     stopping: Annotated[
-        str,
-        typer.Option(
-            help="The stopping rule, for strategies without one of their own: e-process, stylised, theorem or "
-            "kaufmann-koolen."
-        ),
-    ] = "e-process",
-    delta: Annotated[list[str], typer.Option(help="The risk, or several.")] = ["0.01"],  # noqa: B006
+        str | None,
+        typer.Option(metavar="NAME", help="For strategies without a rule of their own: {rules}. By default {rule}."),
+    ] = None,
+    delta: Annotated[list[str], typer.Option(metavar="NUMBER", help="The risk, or several.")] = ["0.01"],  # noqa: B006
     runs: Annotated[int, typer.Option(help="How many runs.")] = 1000,
     seed: Annotated[int, typer.Option(help="Results depend on it alone.")] = 0,
     max_steps: Annotated[int | None, typer.Option(help="Give up a run after this many evaluations.")] = None,
@@ -40,9 +38,7 @@ def simulate(
     workers: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
     settings: Annotated[
         list[str],
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="Settings of the strategy or the rule, as rate=0.1, or mu1=0.6 mu2=0.5."
-        ),
+        typer.Option("--set", metavar="KEY=VALUE", help="Settings of the strategy or the rule, such as rate=0.1."),
     ] = [],  # noqa: B006
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a picture of the costs.")] = None,
     as_json: bool = JSON,
@@ -51,24 +47,56 @@ def simulate(
 
     Example: mfbai simulate paper-4x5 --strategy mf-grad --strategy grad --delta 0.01 --runs 1000
     """
-    loaded, deltas, options = check(
-        instance, strategy, stopping, delta, runs, seed, max_steps, variance, workers, settings, plot
-    )
-    from mfbai.simulation import simulate as run
-
-    done: list[Runs] = []
-    try:
-        for name in strategy:
-            wanted = {key: value for key, value in options.items() if key in known_options(name, stopping)}
-            done.append(run(loaded, name, deltas, runs, seed, stopping, max_steps, workers, wanted))
-            if len(done[-1]) < runs:
-                raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        show(loaded, done, as_json, plot)
+    counts = Counts(runs, seed, max_steps, workers)
+    call = check(instance, variance, strategy, stopping, delta, settings, counts, plot)
+    done = run_all(call)
+    show(call.instance, done, as_json, plot)
+    if len(done) < len(call.strategies) or len(done[-1]) < runs:
         finished = ", ".join(f"{len(found)} of {runs} runs of {found.strategy}" for found in done) or "nothing"
         typer.echo(f"interrupted: {finished} finished", err=True)
         sys.exit(130)
-    show(loaded, done, as_json, plot)
+
+
+class Counts(NamedTuple):
+    """Arguments that must be whole numbers."""
+
+    runs: int
+    seed: int
+    max_steps: int | None
+    workers: int | None
+
+
+class Call(NamedTuple):
+    """What is to be run, checked."""
+
+    instance: Instance
+    strategies: list[str]
+    stopping: str
+    deltas: list[float]
+    options: dict[str, float]
+    counts: Counts
+
+    def options_of(self, strategy: str) -> dict[str, float]:
+        """Those that the strategy has, or its rule."""
+        known = known_options(strategy, self.stopping)
+        return {key: value for key, value in self.options.items() if key in known}
+
+
+def run_all(call: Call) -> list[Runs]:
+    """The runs of each strategy; fewer if Ctrl-C ended them."""
+    from mfbai.simulation import simulate as run
+
+    done: list[Runs] = []
+    runs, seed, max_steps, workers = call.counts
+    try:
+        for name in call.strategies:
+            how = (call.stopping, max_steps, workers, call.options_of(name))
+            done.append(run(call.instance, name, call.deltas, runs, seed, *how))
+            if len(done[-1]) < runs:
+                break
+    except KeyboardInterrupt:
+        pass
+    return done
 
 
 def show(instance: Instance, done: list[Runs], as_json: bool, plot: Path | None) -> None:
@@ -87,46 +115,49 @@ def show(instance: Instance, done: list[Runs], as_json: bool, plot: Path | None)
 
 def check(
     instance: str,
-    strategies: list[str],
-    stopping: str,
-    delta: list[str],
-    runs: int,
-    seed: int,
-    max_steps: int | None,
     variance: float | None,
-    workers: int | None,
+    strategies: list[str] | None,
+    stopping: str | None,
+    delta: list[str],
     settings: list[str],
+    counts: Counts,
     plot: Path | None,
-) -> tuple[Instance, list[float], dict[str, float]]:
-    """Everything that can be wrong with the call, told at once and before anything runs."""
-    from mfbai.errors import Faults, suggestion
+) -> Call:
+    """The call. Everything that can be wrong with it is reported at once, before anything runs."""
+    from mfbai.errors import Faults
     from mfbai.model.spec import check_instance
-    from mfbai.simulation.experiment import STAND_IN, prepare
-    from mfbai.strategies import STRATEGIES
+    from mfbai.simulation.experiment import DEFAULT_STRATEGY, STAND_IN, prepare
+    from mfbai.stopping import DEFAULT
 
     faults = Faults()
-    loaded = None
+    loaded = check_instance(STAND_IN)
     with faults.absorb():
         loaded = check_instance(instance, variance)
-    risks = read_deltas(faults, delta)
-    options = read_settings(faults, settings)
-    if all(name in STRATEGIES for name in strategies):
-        known = sorted({key for name in strategies for key in known_options(name, stopping)})
-        for key in set(options) - set(known):
-            hint = suggestion(key, known) if known else "neither strategy nor stopping rule has any"
-            faults.add("--set", f"has no {key!r}: {hint}")
-    integers = {"runs": runs, "seed": seed, "max_steps": max_steps, "workers": workers}
-    for name in strategies:
-        wanted = {key: value for key, value in options.items() if key in known_options(name, stopping)}
+    risks, options = read_deltas(faults, delta), read_settings(faults, settings)
+    call = Call(loaded, strategies or [DEFAULT_STRATEGY], stopping or DEFAULT, risks, options, counts)
+    check_settings(faults, call)
+    for name in call.strategies:
         with faults.absorb():
-            prepare(loaded or STAND_IN, name, stopping, risks or [0.5], wanted, integers)
+            prepare(loaded, name, call.stopping, risks or [0.5], call.options_of(name), counts._asdict())
     if plot is not None:
         from mfbai.plots.style import check_file
 
         check_file(faults, "--plot", plot)
     faults.raise_if_any("call")
-    assert loaded is not None
-    return loaded, risks, options
+    return call
+
+
+def check_settings(faults: Faults, call: Call) -> None:
+    """Each must be of some strategy, or of its rule."""
+    from mfbai.errors import suggestion
+    from mfbai.strategies import STRATEGIES
+
+    if not all(name in STRATEGIES for name in call.strategies):
+        return
+    known = sorted({key for name in call.strategies for key in known_options(name, call.stopping)})
+    for key in set(call.options) - set(known):
+        hint = suggestion(key, known) if known else "neither strategy nor stopping rule has any"
+        faults.add("--set", f"has no {key!r}: {hint}")
 
 
 def known_options(strategy: str, stopping: str) -> list[str]:
@@ -171,4 +202,4 @@ def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command()(simulate)
+    app.command(cls=NamesInHelp)(simulate)

@@ -8,8 +8,8 @@ from math import inf
 from mfbai.paper import examples
 from mfbai.paper.claims import AGREES, ANSWERED, DISAGREES, UNDECIDED, Claim
 from mfbai.paper.examples import NEVER, NOTHING
-from mfbai.paper.experiment import Results, Scale, Sheet, Table
 from mfbai.paper.intervals import share
+from mfbai.paper.pieces import Made, Part, Results, Scale, Sheet, Table
 
 GROUP = "tables"
 BUILDERS: Mapping[str, Callable[[Results, Scale], Table]] = {
@@ -28,11 +28,11 @@ def sheets() -> Iterator[Sheet]:
         yield Sheet(name, GROUP, (), build, seconds)
 
 
-def claims(tables: Mapping[str, Table]) -> Iterator[Claim]:
+def claims(made: Made) -> Iterator[Claim]:
     """For the tables that are there."""
     for name, checks in CHECKS.items():
-        if name in tables:
-            yield from (check(tables[name]) for check in checks)
+        if name in made.tables:
+            yield from (check(made.tables[name]) for check in checks)
 
 
 def tighter(table: Table) -> Claim:
@@ -130,3 +130,5 @@ CHECKS: Mapping[str, tuple[Callable[[Table], Claim], ...]] = {
     "weights-5x2": (weights,),
     "sparsity": (sparsity, open_question),
 }
+
+PART = Part(GROUP, "The examples of the appendix", sheets, claims, by_variance=False)

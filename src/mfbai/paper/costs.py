@@ -11,22 +11,24 @@ from numpy.typing import NDArray
 
 from mfbai.analysis.oracle import oracle
 from mfbai.paper.claims import AGREES, DISAGREES, UNDECIDED, Claim, above, together
-from mfbai.paper.experiment import (
+from mfbai.paper.intervals import Interval, chance_of_errors, mean, ratio, ratio_of_ratios, share
+from mfbai.paper.pieces import (
     DELTAS,
     RULE,
     SEED,
     Columns,
-    Experiment,
+    Computation,
     Figure,
+    Made,
+    Noise,
+    Part,
     Results,
     Scale,
-    Setting,
     complete,
     stacked,
     where,
 )
-from mfbai.paper.intervals import Interval, chance_of_errors, mean, ratio, ratio_of_ratios, share
-from mfbai.plots.costs import Panel, Sample, plot_panels, with_error
+from mfbai.plots.distributions import Panel, Sample, plot_panels, with_error
 from mfbai.simulation import simulate
 
 GROUP = "costs"
@@ -36,25 +38,25 @@ STRATEGIES = (*COMPARED, "mf-grad-const")
 SOURCES = {"paper-4x5": "Section 5", "paper-5x2": "Section 5", "paper-mu2": "App. D.3", "paper-mu3": "App. D.3"}
 
 
-def experiments(setting: Setting) -> Iterator[Experiment]:
+def computations(noise: Noise) -> Iterator[Computation]:
     """One for each instance, of both deltas; with MF-GRAD-CONST for `mfbai.paper.constant`."""
     for instance in INSTANCES:
-        yield experiment(name(instance, setting), instance, STRATEGIES, 80.0, setting)
+        yield computation(name(instance, noise), instance, STRATEGIES, 80.0, noise)
 
 
-def name(instance: str, setting: Setting) -> str:
-    return setting.name(f"costs-{instance}")
+def name(instance: str, noise: Noise) -> str:
+    return noise.name(f"costs-{instance}")
 
 
-def experiment(name: str, instance: str, strategies: tuple[str, ...], pace: float, setting: Setting) -> Experiment:
+def computation(name: str, instance: str, strategies: tuple[str, ...], pace: float, noise: Noise) -> Computation:
     """Takes `pace` seconds per unit of variance, in full."""
-    about = {"instance": instance, "variance": setting.variance, "deltas": DELTAS}
-    work = partial(compute, instance, strategies, setting)
-    return Experiment(name, pace * setting.variance, strategies, ("runs",), about, work)
+    about = {"instance": instance, "variance": noise.variance, "deltas": DELTAS}
+    work = partial(compute, instance, strategies, noise)
+    return Computation(name, pace * noise.variance, strategies, ("runs",), about, work)
 
 
-def compute(instance: str, strategies: Sequence[str], setting: Setting, scale: Scale) -> Columns:
-    problem = setting.load(instance)
+def compute(instance: str, strategies: Sequence[str], noise: Noise, scale: Scale) -> Columns:
+    problem = noise.load(instance)
 
     def run(strategy: str) -> Columns:
         return complete(simulate(problem, strategy, DELTAS, scale.runs, SEED, RULE).columns(), scale.runs)
@@ -62,31 +64,31 @@ def compute(instance: str, strategies: Sequence[str], setting: Setting, scale: S
     return stacked({strategy: run(strategy) for strategy in strategies}, "strategy")
 
 
-def figures(setting: Setting) -> Iterator[Figure]:
+def figures(noise: Noise) -> Iterator[Figure]:
     for delta in DELTAS:
         for instance in INSTANCES:
             source = SOURCES[instance] if delta == DELTAS[0] else "App. D.5"
             caption = f"What the strategies cost on {instance} at delta = {delta:g} (the paper's {source})."
             yield Figure(
-                setting.name(f"costs-{instance}-{delta:g}"),
+                noise.name(f"costs-{instance}-{delta:g}"),
                 GROUP,
-                (name(instance, setting),),
+                (name(instance, noise),),
                 caption,
-                partial(draw, instance, COMPARED, delta, setting),
+                partial(draw, instance, COMPARED, delta, noise),
             )
 
 
 def draw(
-    instance: str, strategies: Sequence[str], delta: float, setting: Setting, results: Results, files: Sequence[Path]
+    instance: str, strategies: Sequence[str], delta: float, noise: Noise, results: Results, files: Sequence[Path]
 ) -> None:
-    table = where(results[name(instance, setting)], delta=delta)
-    bound = oracle(setting.load(instance)).lower_bound(delta)
+    table = where(results[name(instance, noise)], delta=delta)
+    bound = oracle(noise.load(instance)).lower_bound(delta)
     samples = []
     for strategy in strategies:
         found = where(table, strategy=strategy)
         samples.append(Sample(strategy, found["cost"], found["stopped"]))
     heading = f"delta = {delta:g}, {len(samples[0].costs):,} runs"
-    plot_panels(f"{instance}, variance {setting.variance:g}", [Panel(heading, samples, bound)], files)
+    plot_panels(f"{instance}, variance {noise.variance:g}", [Panel(heading, samples, bound)], files)
 
 
 def costs_of(table: Columns, strategy: str, delta: float) -> NDArray[np.float64]:
@@ -94,8 +96,9 @@ def costs_of(table: Columns, strategy: str, delta: float) -> NDArray[np.float64]
     return found
 
 
-def claims(results: Results, setting: Setting) -> Iterator[Claim]:
-    tables = {i: results[name(i, setting)] for i in INSTANCES if name(i, setting) in results}
+def claims(made: Made, noise: Noise) -> Iterator[Claim]:
+    results = made.results
+    tables = {i: results[name(i, noise)] for i in INSTANCES if name(i, noise) in results}
     for instance, table in tables.items():
         for delta in DELTAS:
             yield cheapest(instance, table, delta)
@@ -171,3 +174,6 @@ def amount(found: Interval) -> str:
 
 def times(found: Interval) -> str:
     return f"{found.estimate:.2f}x ({found.low:.2f} to {found.high:.2f})"
+
+
+PART = Part(GROUP, "What the strategies cost", figures, claims, computations)

@@ -1,4 +1,4 @@
-"""The examples of the paper's appendix, each computed anew by the oracle, as tables.
+"""The examples of the paper's appendix, each computed by the oracle, as tables.
 
 What the paper prints is marked so, and stands beside what is computed. Fidelities count from 1, as in the paper.
 """
@@ -18,7 +18,7 @@ from mfbai.analysis.oracle import Oracle, oracle
 from mfbai.model.families import Gaussian
 from mfbai.model.problem import ROUNDING, Instance
 from mfbai.model.spec import check_instance
-from mfbai.paper.experiment import Table
+from mfbai.paper.pieces import Table
 from mfbai.paper.sparsity import USED, confined, count, is_dense, prove
 
 Row = tuple[str | float | int, ...]
@@ -222,7 +222,7 @@ def _compare(label: str, instance: Instance, believed: NDArray[np.int64]) -> Row
     allowed = (np.arange(instance.shape[1]) == believed[:, None]) | (believed[:, None] < 0)
     found, within = oracle(instance), confined(instance, allowed)
     cost, least = within.cost_complexity, found.cost_complexity
-    if within.weights[~allowed].sum() > 0.5:  # so dear, they are used only where the others never tell
+    if within.weights[~allowed].sum() > 0.5:  # at such a cost they are used only where the others never give an answer
         return label, names, _used(found), NEVER, least, NOTHING
     return label, names, _used(found), cost, least, cost / least
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from mfbai.analysis.oracle import oracle
 from mfbai.model.problem import Instance
 from mfbai.paper.claims import UNDECIDED, Claim, above, near
-from mfbai.paper.experiment import SEED, Columns, Experiment, Figure, Results, Scale, Setting, complete
 from mfbai.paper.intervals import Interval, mean
-from mfbai.plots.shares import plot_shares
+from mfbai.paper.pieces import SEED, Columns, Computation, Figure, Made, Noise, Part, Results, Scale, complete
+from mfbai.plots.traces import plot_shares
 from mfbai.simulation import Trace, trace
 
 GROUP = "shares"
@@ -27,21 +27,21 @@ STEPS = 100_000  # after which it was measured
 MOVED = 1000  # steps at which the two rates are compared
 
 
-def experiments(setting: Setting) -> Iterator[Experiment]:
+def computations(noise: Noise) -> Iterator[Computation]:
     for instance in INSTANCES:
         for strategy in STRATEGIES:
-            about = {"instance": instance, "variance": setting.variance}
-            work = partial(compute, instance, strategy, setting)
-            yield Experiment(name(instance, strategy, setting), 3.0, (strategy,), ("share_runs", "steps"), about, work)
+            about = {"instance": instance, "variance": noise.variance}
+            work = partial(compute, instance, strategy, noise)
+            yield Computation(name(instance, strategy, noise), 3.0, (strategy,), ("share_runs", "steps"), about, work)
 
 
-def name(instance: str, strategy: str, setting: Setting) -> str:
-    return setting.name(f"shares-{instance}-{strategy}")
+def name(instance: str, strategy: str, noise: Noise) -> str:
+    return noise.name(f"shares-{instance}-{strategy}")
 
 
-def compute(instance: str, strategy: str, setting: Setting, scale: Scale) -> Columns:
+def compute(instance: str, strategy: str, noise: Noise, scale: Scale) -> Columns:
     """A row for each run and time, with a column for each cell, such as "2@1" for the second arm's first fidelity."""
-    found = trace(setting.load(instance), strategy, scale.steps, scale.share_runs, SEED)
+    found = trace(noise.load(instance), strategy, scale.steps, scale.share_runs, SEED)
     runs, points, K, M = found.shares.shape
     cells = {f"{a + 1}@{m + 1}": found.shares[:, :, a, m].ravel() for a in range(K) for m in range(M)}
     table = {"run": np.repeat(np.arange(runs), points), "step": np.tile(found.steps, runs), **cells}
@@ -55,28 +55,29 @@ def shares_of(table: Columns, shape: tuple[int, int]) -> tuple[NDArray[np.int64]
     return steps, cells.reshape(-1, len(steps), *shape)
 
 
-def figures(setting: Setting) -> Iterator[Figure]:
+def figures(noise: Noise) -> Iterator[Figure]:
     sources = {"mf-grad": "Section 5 and App. D.2", "mf-grad-const": "App. D.4"}
     for strategy in STRATEGIES:
         for instance in INSTANCES:
             caption = f"Cost shares of {strategy} on {instance} (the paper's {sources[strategy]}); dashed: omega*."
-            figure = name(instance, strategy, setting)
-            yield Figure(figure, GROUP, (figure,), caption, partial(draw, instance, strategy, setting))
+            figure = name(instance, strategy, noise)
+            yield Figure(figure, GROUP, (figure,), caption, partial(draw, instance, strategy, noise))
 
 
-def draw(instance: str, strategy: str, setting: Setting, results: Results, files: Sequence[Path]) -> None:
-    problem = setting.load(instance)
-    steps, shares = shares_of(results[name(instance, strategy, setting)], problem.shape)
+def draw(instance: str, strategy: str, noise: Noise, results: Results, files: Sequence[Path]) -> None:
+    problem = noise.load(instance)
+    steps, shares = shares_of(results[name(instance, strategy, noise)], problem.shape)
     found = Trace(problem, strategy, steps, shares)
-    plot_shares(found, oracle(problem).weights, files, f"{strategy} on {instance}, variance {setting.variance:g}")
+    plot_shares(found, oracle(problem).weights, files, f"{strategy} on {instance}, variance {noise.variance:g}")
 
 
-def claims(results: Results, setting: Setting) -> Iterator[Claim]:
-    yield from distance_claims(results, setting)
+def claims(made: Made, noise: Noise) -> Iterator[Claim]:
+    results = made.results
+    yield from distance_claims(results, noise)
     for instance in INSTANCES:
-        tables = [results[name(instance, s, setting)] for s in STRATEGIES if name(instance, s, setting) in results]
+        tables = [results[name(instance, s, noise)] for s in STRATEGIES if name(instance, s, noise) in results]
         if len(tables) == len(STRATEGIES) and tables[0]["step"].max() >= MOVED:
-            costs = setting.load(instance).problem.costs
+            costs = noise.load(instance).problem.costs
             theory, constant = (distance_at(table, costs / costs.sum(), MOVED) for table in tables)
             yield Claim(
                 f"MF-GRAD-CONST moves away from the initial shares way sooner than MF-GRAD on {instance}",
@@ -86,12 +87,12 @@ def claims(results: Results, setting: Setting) -> Iterator[Claim]:
             )
 
 
-def distance_claims(results: Results, setting: Setting) -> Iterator[Claim]:
+def distance_claims(results: Results, noise: Noise) -> Iterator[Claim]:
     """The distance is judged by the exact omega*: the paper does not say whether its own is from the printed one."""
-    table = results.get(name("paper-5x2", "mf-grad", setting))
+    table = results.get(name("paper-5x2", "mf-grad", noise))
     if table:
         last = int(table["step"].max())
-        found = distance_at(table, oracle(setting.load("paper-5x2")).weights, last)
+        found = distance_at(table, oracle(noise.load("paper-5x2")).weights, last)
         from_printed = distance_at(table, PRINTED_WEIGHTS, last)
         yield Claim(
             f"On paper-5x2, MF-GRAD's shares after 10^5 steps are at a distance of {PRINTED} ± 0.0006 from omega*",
@@ -100,9 +101,9 @@ def distance_claims(results: Results, setting: Setting) -> Iterator[Claim]:
             f"{last:,} steps, {len(np.unique(table['run']))} runs",
             near(found, PRINTED - ERROR, PRINTED + ERROR) if last >= STEPS else UNDECIDED,
         )
-    table = results.get(name("paper-4x5", "mf-grad", setting))
+    table = results.get(name("paper-4x5", "mf-grad", noise))
     if table:
-        yield sparsity_claim(table, setting.load("paper-4x5"))
+        yield sparsity_claim(table, noise.load("paper-4x5"))
 
 
 def sparsity_claim(table: Columns, instance: Instance) -> Claim:
@@ -128,3 +129,6 @@ def distance_at(table: Columns, weights: NDArray[np.float64], step: int) -> Inte
 
 def apart(found: Interval) -> str:
     return f"{found.estimate:.4f} ± {found.half:.4f}"
+
+
+PART = Part(GROUP, "How MF-GRAD spreads its cost", figures, claims, computations)

@@ -90,7 +90,7 @@ def prove(instance: Instance, seed: int = -1) -> Example:
 
 
 def confined(instance: Instance, allowed: NDArray[np.bool_]) -> Oracle:
-    """The best allocation to the (K, M) allowed cells: the others are too dear to be used, unless these alone never
+    """The best allocation to the (K, M) allowed cells: the others cost too much to be used, unless these alone never
     tell which arm is best. Its cost, over 1 + gap, is a lower bound for all such allocations."""
     problem = instance.problem
     prices = np.where(allowed, problem.costs, FORBIDDEN * problem.costs)

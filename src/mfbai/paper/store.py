@@ -1,4 +1,4 @@
-"""Numbers in files: a CSV for each experiment, and beside it what it was made with, so that work is not done twice."""
+"""Numbers in files: a CSV for each computation, and beside it what it was made with, so that work is not done twice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mfbai._version import __version__
 from mfbai.files import replacing, sources_digest
-from mfbai.paper.experiment import SEED, Columns, Experiment, Scale
+from mfbai.paper.pieces import SEED, Columns, Computation, Scale
 
 # What the numbers come from: with another version of it they are computed again.
 SOURCES = ("analysis", "kernels", "model", "run", "simulation", "stopping", "strategies")
@@ -28,13 +28,13 @@ class Store:
     def __init__(self, folder: Path, scale: Scale) -> None:
         self.folder, self.scale = folder, scale
 
-    def load(self, experiment: Experiment) -> tuple[Columns, float] | None:
+    def load(self, computation: Computation) -> tuple[Columns, float] | None:
         """The numbers and the seconds they took; None if they are not there, or were made with something else."""
         try:
-            about = json.loads((self.folder / f"{experiment.name}.json").read_text())
-            if about["made with"] != self._making(experiment):
+            about = json.loads((self.folder / f"{computation.name}.json").read_text())
+            if about["made with"] != self._making(computation):
                 return None
-            written = (self.folder / f"{experiment.name}.csv").read_bytes()
+            written = (self.folder / f"{computation.name}.csv").read_bytes()
             if about["sha256"] != hashlib.sha256(written).hexdigest():
                 return None
             names, *lines = csv.reader(io.StringIO(written.decode(), newline=""))
@@ -46,23 +46,23 @@ class Store:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def save(self, experiment: Experiment, table: Columns, seconds: float) -> None:
+    def save(self, computation: Computation, table: Columns, seconds: float) -> None:
         """The table first: without the other file it does not count, so nothing half-written is ever read."""
         self.folder.mkdir(parents=True, exist_ok=True)
         text = csv_text(list(table), zip(*(column.tolist() for column in table.values()), strict=True))
         about = {
-            "made with": self._making(experiment),
+            "made with": self._making(computation),
             "seconds": seconds,
             "columns": {name: column.dtype.kind for name, column in table.items()},
             "sha256": hashlib.sha256(text.encode()).hexdigest(),
         }
-        (self.folder / f"{experiment.name}.json").unlink(missing_ok=True)
-        replace(self.folder / f"{experiment.name}.csv", text)
-        replace(self.folder / f"{experiment.name}.json", json.dumps(about, indent=2))
+        (self.folder / f"{computation.name}.json").unlink(missing_ok=True)
+        replace(self.folder / f"{computation.name}.csv", text)
+        replace(self.folder / f"{computation.name}.json", json.dumps(about, indent=2))
 
-    def _making(self, experiment: Experiment) -> dict[str, Any]:
-        made_of = {**experiment.about, "strategies": experiment.strategies}
-        scale = {name: getattr(self.scale, name) for name in experiment.uses}
+    def _making(self, computation: Computation) -> dict[str, Any]:
+        made_of = {**computation.about, "strategies": computation.strategies}
+        scale = {name: getattr(self.scale, name) for name in computation.uses}
         code = f"{__version__} {sources_digest(*SOURCES)}"
         making = {"experiment": made_of, "scale": scale, "seed": SEED, "code": code}
         found: dict[str, Any] = json.loads(json.dumps(making))  # as it will be read

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from mfbai.analysis.oracle import oracle
 from mfbai.paper.claims import AGREES, DISAGREES, UNDECIDED, Claim, near
-from mfbai.paper.experiment import RULE, SEED, Columns, Experiment, Figure, Results, Scale, complete
 from mfbai.paper.intervals import Interval, mean, share
+from mfbai.paper.pieces import RULE, SEED, Columns, Computation, Figure, Made, Part, Results, Scale, complete
 from mfbai.plots import style
-from mfbai.plots.costs import Sample, draw_costs, name_everything, with_error
+from mfbai.plots.distributions import Sample, draw_costs, name_everything, with_error
 from mfbai.simulation import simulate
 
 GROUP = "trap"
@@ -23,10 +23,10 @@ ROUGHLY = 1.5  # times more or less
 LIMIT = 10**8  # evaluations after which the paper gives a run up
 
 
-def experiments() -> Iterator[Experiment]:
+def computations() -> Iterator[Computation]:
     for strategy, seconds in SECONDS.items():
         about = {"instance": INSTANCE, "delta": DELTA}
-        yield Experiment(
+        yield Computation(
             name(strategy), seconds, (strategy,), ("trap_runs", "pulls"), about, partial(compute, strategy)
         )
 
@@ -64,7 +64,8 @@ def draw(results: Results, files: Sequence[Path]) -> None:
         name_everything(figure, INSTANCE, spent)
 
 
-def claims(results: Results) -> Iterator[Claim]:
+def claims(made: Made) -> Iterator[Claim]:
+    results = made.results
     if lucb := results.get(name("lucb")):
         for text, column, value in (
             ("LUCB stops after about 100k evaluations", "steps", PULLS),
@@ -117,3 +118,6 @@ def told(table: Columns) -> str:
     found = share(int(going.sum()), len(going))
     text = f"{int(going.sum())} of {len(going)} runs did not stop ({100 * found.low:.0f} to {100 * found.high:.0f} %)"
     return f"{text} within {int(table['steps'][going].max()):,} evaluations" if going.any() else text
+
+
+PART = Part(GROUP, "The trap of LUCBExplore", figures, claims, computations, by_variance=False)

@@ -18,7 +18,7 @@ MOST_COUNTED = 1e18  # evaluations: more do not fit the counter
 
 
 def complete(rule: Rule) -> bool:
-    """Whether the rule can be used as it is. The others have a constant that nobody knows, None by default."""
+    """Whether the rule can be used as it is. The others have a constant that is not known, None by default."""
     return None not in rule.options.values()
 
 

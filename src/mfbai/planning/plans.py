@@ -1,4 +1,4 @@
-"""Makes a plan: draws truths that fit the guess and reckons each variant of the problem on the same truths."""
+"""Makes a plan: draws truths that fit the guess, and estimates each variant of the problem on the same truths."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mfbai.model.spec import check_instance, load, load_guess
 from mfbai.planning import results, truths, variants
 from mfbai.planning.ideal import complete, ideal_costs
 from mfbai.planning.results import ALL, TOP, WORTH_HAVING, Change, Estimate, Plan, Spread, Worth, spread, spread_of_runs
-from mfbai.planning.samples import RUNS, STRATEGY, Trial, Trials
+from mfbai.planning.samples import RUNS, STRATEGY, Simulated, Simulations
 from mfbai.planning.variants import Advance
 from mfbai.simulation.experiment import STAND_IN
 from mfbai.stopping import DEFAULT, RULES, Rule
@@ -32,7 +32,7 @@ def plan(
     tolerance: float = 0.0,
     seed: int = 0,
 ) -> Plan:
-    """Reckon what it costs to find the best arm with risk `delta`, for someone who can only guess the means.
+    """Predict, from a guess of the means, what it costs to find the best arm with risk `delta`.
 
     `spec` is a problem, an instance, or the name or file of one. Without a `guess`, that of the file is taken, or else
     the true means of an instance. An arm within `tolerance` of the best is as good. Results depend on the seed alone.
@@ -44,26 +44,23 @@ def plan(
     [('coarse', 'worth having'), ('fine', 'the true one')]
     """
     problem, guess, source, means = check(spec, guess, delta, tolerance, seed)
-    rule = RULES[DEFAULT]
+    delta, tolerance, seed = float(delta), float(tolerance), int(seed)
     compared = _compare(problem, means, tolerance)
-    trials = Trials(problem, means, rule, float(delta), float(tolerance), int(seed))
-    with progress(trials.expected * RUNS, f"simulating {STRATEGY}") as advance:
-        trials.advance = advance
-        kept = trials.worth_learning(compared.kept)
-        sets = _sets(problem.n_fidelities, kept)
-        simulated = _simulated(rule, {name: trials.trial(sets[name]) for name in sets})
+    kept, sets, simulated = _simulate(
+        Simulations(problem, means, RULES[DEFAULT], delta, tolerance, seed), compared.kept
+    )
     return Plan(
         name=Path(spec).stem if isinstance(spec, str | Path) else getattr(spec, "name", None),
         problem=problem,
         guess=guess,
         source=source,
-        delta=float(delta),
-        tolerance=float(tolerance),
-        seed=int(seed),
+        delta=delta,
+        tolerance=tolerance,
+        seed=seed,
         truths=means,
         gap=spread(truths.gaps_of(problem, means)),
         sets={name: tuple(problem.fidelities[m] for m in members) for name, members in sets.items()},
-        estimates=(*_reckoned(problem, means, sets, delta, tolerance), simulated),
+        estimates=(*_computed(problem, means, sets, delta, tolerance), simulated),
         fidelities=tuple(_worth(problem, compared, m, kept) for m in range(problem.n_fidelities)),
         changes=compared.changes,
     )
@@ -157,7 +154,7 @@ def _sets(n_fidelities: int, kept: list[int]) -> dict[str, list[int]]:
     return sets
 
 
-def _reckoned(
+def _computed(
     problem: Problem, means: Array, sets: dict[str, list[int]], delta: float, tolerance: float
 ) -> list[Estimate]:
     """The least possible costs, and the ideal ones of each rule."""
@@ -172,16 +169,26 @@ def _reckoned(
     return estimates
 
 
-def _simulated(rule: Rule, trials: dict[str, Trial]) -> Estimate:
+def _simulate(simulations: Simulations, kept: list[int]) -> tuple[list[int], dict[str, list[int]], Estimate]:
+    """Those of the `kept` fidelities that are worth learning, the sets to compare, and what runs with each spent."""
+    with progress(simulations.expected * RUNS, f"simulating {STRATEGY}") as advance:
+        simulations.advance = advance
+        kept = simulations.worth_learning(kept)
+        sets = _sets(simulations.problem.n_fidelities, kept)
+        return kept, sets, _simulated(simulations.rule, {name: simulations.of(sets[name]) for name in sets})
+
+
+def _simulated(rule: Rule, found: dict[str, Simulated]) -> Estimate:
     """What runs spent, and how well their medians are known."""
-    cost = {name: spread_of_runs(trial) for name, trial in trials.items()}
+    cost = {name: spread_of_runs(simulated) for name, simulated in found.items()}
     saving = None
     if TOP in cost and not (cost[TOP].at_least or cost[ALL].at_least):
         # Of the medians: single runs' own ratios would show luck more than anything else.
         factor = float(variants.ratio(np.array(cost[TOP].median), np.array(cost[ALL].median)))
         saving = Spread(factor, factor, factor)
-    runs = {name: len(trial.spent) for name, trial in trials.items()}
-    return Estimate(rule.name, STRATEGY, cost, saving, runs, {name: trial.interval for name, trial in trials.items()})
+    runs = {name: len(simulated.spent) for name, simulated in found.items()}
+    intervals = {name: simulated.interval for name, simulated in found.items()}
+    return Estimate(rule.name, STRATEGY, cost, saving, runs, intervals)
 
 
 def _spreads(found: dict[str, Array], at_least: bool = False) -> dict[str, Spread]:

@@ -16,7 +16,7 @@ from mfbai.errors import Faults
 from mfbai.model.guess import Guess
 from mfbai.model.problem import Array, Problem
 from mfbai.planning import samples, truths, variants
-from mfbai.planning.samples import Trial
+from mfbai.planning.samples import Simulated
 from mfbai.terminal import progress
 
 ALL, WORTH_HAVING, TOP = "all", "worth_having", "top"  # the sets of fidelities that a plan compares
@@ -40,16 +40,16 @@ def spread(values: Array, at_least: bool = False) -> Spread:
     return Spread(float(median), float(low), float(high), at_least)
 
 
-def spread_of_runs(trial: Trial) -> Spread:
+def spread_of_runs(simulated: Simulated) -> Spread:
     """What runs cost. One that did not end has a cost somewhere between what it spent and infinity; where that leaves
     the median open, the figure is the least that it can be."""
-    least, greatest = spread(trial.spent), spread(trial.costs)
+    least, greatest = spread(simulated.spent), spread(simulated.costs)
     low, high = (a if a == b else inf for a, b in zip(least[1:3], greatest[1:3], strict=True))
     return Spread(least.median, low, high, at_least=least.median < greatest.median)
 
 
 class Estimate(NamedTuple):
-    """What finding the best arm costs, reckoned in one way."""
+    """What finding the best arm costs, estimated in one way."""
 
     rule: str | None  # the stopping rule; None for the least cost of any method
     strategy: str | None  # simulated with it; None if every cell gets its optimal share
@@ -60,7 +60,7 @@ class Estimate(NamedTuple):
 
 
 class Worth(NamedTuple):
-    """What a fidelity is good for."""
+    """What a fidelity contributes."""
 
     fidelity: str
     share: Spread  # of the optimal cost that goes to it

@@ -1,4 +1,4 @@
-"""Trials: what a real strategy spends, simulated on the truths, with any of the fidelities."""
+"""What a real strategy spends, simulated on the truths, with any of the fidelities."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from mfbai.planning.variants import Advance, only
 from mfbai.simulation.engine import cores
 from mfbai.simulation.experiment import Run, Setup
 from mfbai.stopping import Rule
-from mfbai.strategies import STRATEGIES
+from mfbai.strategies import DEFAULT, STRATEGIES
 
-STRATEGY = "frugal"  # the default of live studies
-FIRST = 50  # runs of a trial
-RUNS = 200  # of a trial whose first runs were quick
+STRATEGY = DEFAULT  # that of live studies, which a plan is for
+FIRST = 50  # runs of a simulation
+RUNS = 200  # of a simulation whose first runs were quick
 PAYS = 0.05  # leaving a fidelity out must save this part of the cost
 LEVEL = 0.025  # the risk of saying so, or of a median's interval ending too early, by luck
-MOST_SECONDS = 20.0  # for all trials together, on one core, if no run ends
+MOST_SECONDS = 20.0  # for all simulations together, on one core, if no run ends
 SECONDS_OF_A_STEP = (4e-7, 1e-8)  # roughly: this, and this for each cell
 
 
-class Trial(NamedTuple):
+class Simulated(NamedTuple):
     """What runs spent, each on another truth."""
 
     spent: Array  # (runs,)
@@ -50,7 +50,7 @@ class Trial(NamedTuple):
         return float(np.sort(self.spent)[rank - 1]), float(np.sort(self.costs)[-rank])
 
 
-def cheaper(one: Trial, other: Trial) -> bool:
+def cheaper(one: Simulated, other: Simulated) -> bool:
     """Whether `one` is known to cost less, by the part PAYS, in more than half of all runs: by a sign test.
 
     Runs of the same number have the same truth. One that did not end counts as what it spent in `other`, and as
@@ -62,8 +62,8 @@ def cheaper(one: Trial, other: Trial) -> bool:
 
 
 @dataclass
-class Trials:
-    """Trials of one problem; each is made once."""
+class Simulations:
+    """Simulations of one problem; each set of fidelities is simulated once."""
 
     problem: Problem
     truths: Array
@@ -72,7 +72,7 @@ class Trials:
     tolerance: float
     seed: int
     advance: Advance = lambda count: None
-    made: dict[tuple[int, ...], Trial] = field(default_factory=dict)
+    made: dict[tuple[int, ...], Simulated] = field(default_factory=dict)
 
     @property
     def expected(self) -> int:
@@ -87,7 +87,7 @@ class Trials:
         cells = self.problem.costs.size
         return max(int(MOST_SECONDS / (self.expected * min(FIRST, RUNS) * (once + each * cells))), 2 * cells)
 
-    def trial(self, fidelities: list[int]) -> Trial:
+    def of(self, fidelities: list[int]) -> Simulated:
         key = tuple(fidelities)
         if key not in self.made:
             self.made[key] = self._run(only(self.problem, fidelities), self.truths[:, :, fidelities])
@@ -98,13 +98,13 @@ class Trials:
         strategy more than it saves."""
         while len(fidelities) > 1:
             fewer = [[m for m in fidelities if m != dropped] for dropped in fidelities[:-1]] + [fidelities[-1:]]
-            best = min(fewer, key=lambda rest: self.trial(rest).median)
-            if not cheaper(self.trial(best), self.trial(fidelities)):
+            best = min(fewer, key=lambda rest: self.of(rest).median)
+            if not cheaper(self.of(best), self.of(fidelities)):
                 break
             fidelities = best
         return fidelities
 
-    def _run(self, problem: Problem, truths: Array) -> Trial:
+    def _run(self, problem: Problem, truths: Array) -> Simulated:
         limit = self.most_steps
 
         def one(number: int) -> tuple[float, bool, int]:
@@ -126,7 +126,7 @@ class Trials:
                 pool.shutdown(cancel_futures=True)
                 raise
         spent, ended, _ = zip(*done, strict=True)
-        return Trial(np.array(spent), np.array(ended))
+        return Simulated(np.array(spent), np.array(ended))
 
 
 def _setup(problem: Problem, means: Array, rule: Rule, delta: float, tolerance: float) -> Setup:

@@ -1,7 +1,14 @@
-"""Pictures. They need matplotlib, which is loaded when the first one is drawn."""
+"""Pictures. They need matplotlib, which is loaded when the first one is drawn.
 
-from mfbai.plots.costs import plot_costs
+distributions   `plot_costs`: what the runs of strategies cost
+traces          `plot_shares`: how a strategy spreads its cost over time
+savings         `plot_plan`: what each fidelity saves
+looks           how each strategy is drawn
+style           colours, axes and files, for all of them
+"""
+
+from mfbai.plots.distributions import plot_costs
 from mfbai.plots.savings import plot_plan
-from mfbai.plots.shares import plot_shares
+from mfbai.plots.traces import plot_shares
 
 __all__ = ["plot_costs", "plot_plan", "plot_shares"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import cycle, product
 from math import log10
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.files import replacing
@@ -22,35 +21,12 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which people of all kinds of colour vision can tell apart; black is for what matters most.
 BLACK, ORANGE, SKY, GREEN, BLUE, RED, PINK = "#000000", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7"
 COLOURS = (BLUE, ORANGE, GREEN, RED, SKY, PINK)
-BROWN = "#7a4a21"  # not theirs: much darker than the colours it could be taken for
-# Dashes, so that colour is never the only difference. They repeat after four, and colours after six: 12 looks.
+# Not theirs: much darker than the colours they could be taken for.
+BROWN, INDIGO = "#7a4a21", "#4b0082"
+# Dashes, so that colour is never the only difference. They repeat after four, and colours after six: 12 lines differ.
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 FAINT = "#8a8a8a"
 TIMES = "\N{MULTIPLICATION SIGN}"
-
-
-class Look(NamedTuple):
-    """How a strategy is drawn, in every picture."""
-
-    colour: str
-    dashes: Any = DASHES[0]
-    hatch: str = ""
-
-
-STRATEGIES = {
-    "mf-grad": Look(BLUE),
-    "mf-grad-const": Look(SKY, DASHES[1]),
-    "mf-grad-row": Look(BLUE, DASHES[3], "xxxx"),
-    "grad": Look(RED),
-    "grad-const": Look(ORANGE, DASHES[1]),
-    "uniform": Look(FAINT, DASHES[2]),
-    "iise": Look(GREEN, DASHES[3]),
-    "lucb": Look(PINK),
-    "lucb-explore-a": Look(ORANGE, DASHES[2], "////"),
-    "lucb-explore-b": Look(SKY, DASHES[2], "...."),
-    "track-and-stop": Look(BROWN, DASHES[3]),
-    "oracle": Look(BLACK),
-}
 
 RC: dict[str, Any] = {
     "figure.figsize": (8.0, 5.0),
@@ -132,21 +108,6 @@ def picture(paths: str | Path | Sequence[str | Path], size: tuple[float, float] 
     """The same with one pair of axes."""
     with figure(paths, size) as drawn:
         yield drawn.subplots()
-
-
-def looks(strategies: Iterable[str]) -> list[Look]:
-    """The look of each strategy; those we do not know take the looks that are left, in turn.
-
-    >>> grad, yours, same = looks(["grad", "yours", "grad"])
-    >>> grad == same == STRATEGIES["grad"], yours in STRATEGIES.values()
-    (True, False)
-    """
-    hatched = zip(DASHES[1:], ("////", "....", "xxxx"), strict=True)
-    left = [Look(colour, *rest) for rest, colour in product(hatched, COLOURS)]
-    taken = {(look.colour, look.dashes) for look in STRATEGIES.values()}
-    spare = cycle(look for look in left if (look.colour, look.dashes) not in taken)
-    known = dict(STRATEGIES)
-    return [known.get(name) or known.setdefault(name, next(spare)) for name in strategies]
 
 
 def legend(axes: Axes, drawn: Iterable[tuple[str, Artist]], **options: Any) -> Legend:

@@ -1,4 +1,4 @@
-"""Runs many runs on several threads (kernels hold no lock), with a progress bar and a clean end on Ctrl-C."""
+"""Makes many runs on several threads (kernels release the GIL), with a progress bar and a clean end on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def cores() -> int:
 
 
 def warm_up(setup: Setup) -> None:
-    """Compile what the experiment needs, or load it from disk: half a minute the first time, then a second."""
+    """Compile what the simulation needs, or load it from disk: half a minute the first time, then a second."""
     with waiting(f"loading {setup.strategy} (compiled the first time) ..."):
         Run(setup).advance(0)
 

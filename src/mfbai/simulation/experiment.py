@@ -1,9 +1,10 @@
-"""An experiment, checked and ready: what its runs have in common, and one run at a time."""
+"""A simulation, checked and ready: what its runs have in common, and one run at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,14 @@ from mfbai.run.state import arrays_of
 from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
 
-STAND_IN = "paper-5x2"  # an instance to check other arguments with, if the one that is given is at fault
-CHUNK = 1 << 16  # steps between two looks at whether to go on: some 20 ms
+DEFAULT_STRATEGY = "mf-grad"  # the paper's algorithm, so that simulations reproduce the paper unless told otherwise
+STAND_IN = "paper-5x2"  # an instance to check other arguments with, where the given one is at fault
+CHUNK = 1 << 16  # steps between two checks whether to continue: some 20 ms
 
 
 @dataclass(frozen=True)
 class Setup:
-    """An experiment, ready to run: the same for every run but for its seed."""
+    """What all runs of a simulation share: they differ in their seed alone."""
 
     instance: Instance
     strategy: str
@@ -38,7 +40,7 @@ class Setup:
 
 
 class Run:
-    """One run at a time of an experiment; `restart` begins another in the same memory, which is quick."""
+    """One run at a time of a simulation; `restart` begins another in the same memory, which is quick."""
 
     def __init__(self, setup: Setup) -> None:
         shape = setup.instance.shape
@@ -63,6 +65,14 @@ class Run:
         records = (self.stats, self.state, self.rule, self.outcome)
         advance(setup.model, setup.truth, *records, self.pending, self.rng, until)
 
+    def advance_unless(self, cancelled: Event, until: int) -> bool:
+        """The same, but give up soon after `cancelled` is set; returns whether it was not."""
+        while not self.decided and self.stats.steps[0] < until:
+            if cancelled.is_set():
+                return False
+            self.advance(min(until, int(self.stats.steps[0]) + CHUNK))
+        return True
+
     @property
     def decided(self) -> bool:
         return bool(self.outcome.levels[0] == self.setup.levels)
@@ -78,11 +88,11 @@ def prepare(
     *,
     endless: bool = False,
 ) -> list[Setup]:
-    """Check everything, report all faults at once, and set the experiment up.
+    """Check everything, report all faults at once, and set the simulation up.
 
-    One trajectory serves all deltas, its levels, largest first; unless the strategy's sampling depends on delta: then
-    each delta has one of its own. `integers` are arguments, by name, that must be whole numbers. An `endless`
-    experiment has no stopping rule.
+    One setup serves all deltas, its levels, largest first; unless the strategy's sampling depends on delta: then each
+    delta has a setup of its own. `integers` are arguments, by name, that must be whole numbers. An `endless`
+    simulation has no stopping rule.
     """
     faults = Faults()
     found = None

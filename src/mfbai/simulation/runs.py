@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mfbai.model.problem import Instance
 from mfbai.simulation.confidence import half_width
 from mfbai.simulation.engine import for_each_run, warm_up
-from mfbai.simulation.experiment import CHUNK, Run, prepare
+from mfbai.simulation.experiment import DEFAULT_STRATEGY, Run, Setup, prepare
 from mfbai.stopping import DEFAULT
 from mfbai.stopping.own import OWN
 from mfbai.strategies import STRATEGIES
@@ -134,7 +134,7 @@ class Runs:
 
 def simulate(
     instance: Instance | str,
-    strategy: str = "mf-grad",
+    strategy: str = DEFAULT_STRATEGY,
     delta: float | Sequence[float] = 0.01,
     runs: int = 1000,
     seed: int = 0,
@@ -145,11 +145,11 @@ def simulate(
 ) -> Runs:
     """Run a strategy many times on an instance (or the name or file of one) and report what it cost.
 
-    Several deltas are served by one trajectory: sampling does not depend on delta, and the run goes on until the
-    smallest is decided. Strategies that stop by a rule of their own ("iise", "lucb", ...) make one for each delta, and
-    `stopping` is not for them. `options` are settings of the strategy or the rule, such as {"rate": 0.1}. Results
-    depend on the seed alone, not on the number of worker threads (one per core by default). Ctrl-C returns what is
-    done.
+    The default strategy is the paper's, to reproduce its results; live studies use the cheapest, "frugal". Several
+    deltas are served by one trajectory: sampling does not depend on delta, and a run lasts until the smallest is
+    decided. Strategies that stop by a rule of their own ("iise", "lucb", ...) make one for each delta, and ignore
+    `stopping`. `options` are settings of the strategy or the rule, such as {"rate": 0.1}. Results depend on the seed
+    alone, not on the number of worker threads (one per core by default). Ctrl-C returns what is done.
 
     >>> from mfbai import simulate
     >>> found = simulate("paper-4x5", "mf-grad", delta=[0.1, 0.001], runs=100, seed=1)
@@ -160,51 +160,49 @@ def simulate(
     setups = prepare(instance, strategy, stopping, delta, options or {}, counts)
     warm_up(setups[0])
     begun = time.perf_counter()
-    shape = (runs, sum(setup.levels for setup in setups))
-    costs, steps = np.zeros(shape), np.zeros(shape, dtype=np.int64)
-    answers = np.full(shape, -1, dtype=np.int64)
-    pulls = np.zeros((runs, *setups[0].instance.shape), dtype=np.int64)
-    until = FOREVER if max_steps is None else int(max_steps)
-    done = np.ones(runs, dtype=np.bool_)
-
+    found = _Ends(int(runs), setups)
     for n, setup in enumerate(setups):
-        of_setup = slice(n, n + setup.levels)
+        found.run(setup, slice(n, n + setup.levels), int(seed), max_steps, workers)
+        if not found.done.all() and n < len(setups) - 1:
+            raise KeyboardInterrupt  # no run has all its deltas
+    rule = OWN if STRATEGIES[strategy].own_rule else stopping
+    risks = float(delta) if np.ndim(delta) == 0 else tuple(map(float, delta))  # type: ignore[arg-type]
+    ends = found.in_order_of(delta)
+    return Runs(setups[0].instance, strategy, rule, risks, int(seed), **ends, seconds=time.perf_counter() - begun)
 
-        def one(run: Run, number: int, cancelled: Event, levels: slice = of_setup) -> bool:
-            while not run.decided and run.stats.steps[0] < until:
-                if cancelled.is_set():
-                    return False
-                run.advance(min(until, int(run.stats.steps[0]) + CHUNK))
-            cost, step, answer = costs[number, levels], steps[number, levels], answers[number, levels]
+
+class _Ends:
+    """How each run ended at each level, written by several threads, each to the rows of its own runs."""
+
+    def __init__(self, runs: int, setups: list[Setup]) -> None:
+        shape = (runs, sum(setup.levels for setup in setups))
+        self.costs, self.steps = np.zeros(shape), np.zeros(shape, dtype=np.int64)
+        self.answers = np.full(shape, -1, dtype=np.int64)
+        self.pulls = np.zeros((runs, *setups[0].instance.shape), dtype=np.int64)
+        self.done = np.ones(runs, dtype=np.bool_)  # at all levels
+
+    def run(self, setup: Setup, levels: slice, seed: int, max_steps: int | None, workers: int | None) -> None:
+        """Make all runs of the setup, whose levels these are."""
+        until = FOREVER if max_steps is None else int(max_steps)
+
+        def one(run: Run, number: int, cancelled: Event) -> bool:
+            if not run.advance_unless(cancelled, until):
+                return False
+            cost, step, answer = (table[number, levels] for table in (self.costs, self.steps, self.answers))
             cost[:], step[:], answer[:] = run.outcome.cost, run.outcome.steps, run.outcome.answer
             undecided = run.outcome.levels[0]
             cost[undecided:], step[undecided:] = run.stats.spent[0], run.stats.steps[0]
-            pulls[number] = run.stats.count
+            self.pulls[number] = run.stats.count
             return True
 
-        done &= for_each_run(setup, seed, one, int(runs), workers)
-        if not done.all() and n < len(setups) - 1:
-            raise KeyboardInterrupt  # no run has all its deltas
+        self.done &= for_each_run(setup, seed, one, len(self.done), workers)
 
-    level = np.argsort(np.argsort(-np.asarray(delta, dtype=np.float64), kind="stable")) if np.ndim(delta) else 0
-
-    def pick(array: NDArray[Any]) -> NDArray[Any]:
-        """The finished runs, with deltas in the order they were given."""
-        return np.asarray(array[done][:, level])
-
-    return Runs(
-        instance=setups[0].instance,
-        strategy=strategy,
-        stopping=OWN if STRATEGIES[strategy].own_rule else stopping,
-        delta=float(delta) if np.ndim(delta) == 0 else tuple(map(float, delta)),  # type: ignore[arg-type]
-        seed=int(seed),
-        costs=pick(costs),
-        answers=pick(answers),
-        steps=pick(steps),
-        stopped=pick(answers) >= 0,
-        pulls=pulls[done],
-        seconds=time.perf_counter() - begun,
-    )
+    def in_order_of(self, delta: float | Sequence[float]) -> dict[str, NDArray[Any]]:
+        """The tables of the finished runs, with deltas in the order they were given: levels have the largest first."""
+        level = np.argsort(np.argsort(-np.asarray(delta, dtype=np.float64), kind="stable")) if np.ndim(delta) else 0
+        tables = {"costs": self.costs, "answers": self.answers, "steps": self.steps}
+        ends = {name: np.asarray(table[self.done][:, level]) for name, table in tables.items()}
+        return {**ends, "stopped": ends["answers"] >= 0, "pulls": self.pulls[self.done]}
 
 
 def _unfinished(stopped: float) -> str:

@@ -1,4 +1,4 @@
-"""How a strategy spreads its cost over the cells as time goes on, without stopping."""
+"""How a strategy spreads its cost over the cells over time, without stopping."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from mfbai.model.problem import Instance
 from mfbai.simulation.confidence import half_width
 from mfbai.simulation.engine import for_each_run, warm_up
-from mfbai.simulation.experiment import CHUNK, Run, prepare
+from mfbai.simulation.experiment import DEFAULT_STRATEGY, Run, prepare
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +45,7 @@ class Trace:
 
 def trace(
     instance: Instance | str,
-    strategy: str = "mf-grad",
+    strategy: str = DEFAULT_STRATEGY,
     steps: int = 100_000,
     runs: int = 100,
     seed: int = 0,
@@ -56,7 +56,8 @@ def trace(
 ) -> Trace:
     """Run a strategy for a fixed number of steps and record its cost shares at about `points` log-spaced times.
 
-    `delta` matters only to strategies whose sampling depends on it, such as "iise".
+    The default strategy is the paper's, as for `simulate`. `delta` matters only to strategies whose sampling depends
+    on it, such as "iise".
 
     >>> from mfbai import trace
     >>> found = trace("paper-5x2", "mf-grad", steps=1000, runs=10)
@@ -72,10 +73,8 @@ def trace(
 
     def one(run: Run, number: int, cancelled: Event) -> bool:
         for k, time in enumerate(times):
-            while run.stats.steps[0] < time:
-                if cancelled.is_set():
-                    return False
-                run.advance(min(int(time), int(run.stats.steps[0]) + CHUNK))
+            if not run.advance_unless(cancelled, int(time)):
+                return False
             shares[number, k] = run.stats.count * setup.model.cost / run.stats.spent[0]
         return True
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mfbai.cli.options import DEFAULT_STORAGE, JSON, STORAGE, number, read_settings
+from mfbai.cli.options import DEFAULT_STORAGE, JSON, RISK, STORAGE, NamesInHelp, number, read_settings
 from mfbai.cli.output import print_json
 from mfbai.cli.study.common import elsewhere, quoted
 
@@ -18,8 +18,12 @@ def create(
     spec: Annotated[str, typer.Argument(help="The problem: a TOML file, or a name (see `mfbai instances`).")],
     name: Annotated[str, typer.Option(help="What to call the study.", show_default=False)],
     delta: Annotated[str, typer.Option(metavar="NUMBER", help="The accepted risk of a wrong answer, such as 0.05.")],
-    strategy: Annotated[str, typer.Option(help="Chooses what to evaluate.")] = "frugal",
-    stopping: Annotated[str, typer.Option(help="Decides when to stop.")] = "e-process",
+    strategy: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Chooses what to evaluate: {strategies}. By default {strategy}.")
+    ] = None,
+    stopping: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Decides when to stop: {rules}. By default {rule}.")
+    ] = None,
     tolerance: Annotated[float, typer.Option(help="An arm this close to the best is as good.")] = 0.0,
     max_cost: Annotated[float | None, typer.Option(help="A budget: the verdict may then be `undecided`.")] = None,
     direction: Annotated[str | None, typer.Option(help="maximise or minimise, instead of what the file says.")] = None,
@@ -36,9 +40,9 @@ def create(
 
     faults = Faults()
     given: dict[str, Any] = {"tolerance": tolerance, "max_cost": max_cost, "direction": direction}
-    given |= {"strategy": strategy, "stopping": stopping}
+    given |= {key: name for key, name in (("strategy", strategy), ("stopping", stopping)) if name is not None}
     given["options"] = read_settings(faults, settings or [])
-    risk: Any = number(faults, "delta", delta)
+    risk: Any = number(faults, "delta", delta, RISK)
     faults.raise_if_any("call")
     study = create_study(spec, risk, name=name, storage=storage, **given)
     if as_json:
@@ -55,4 +59,4 @@ def say_what_to_do(study: Study, where: str) -> None:
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command()(create)
+    app.command(cls=NamesInHelp)(create)

@@ -1,1 +1,6 @@
-"""Pictures in the terminal, one file for each command that has them."""
+"""What commands print, one file for each command that prints much.
+
+plan        a plan: its answer, its tables and what they mean
+reproduce   the progress over all of the paper's figures
+study       a study, once or live
+"""

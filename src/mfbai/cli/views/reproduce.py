@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from mfbai.paper.reproduce import Watch
+from mfbai.terminal import bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -49,12 +49,8 @@ def line(name: str, seconds: float | None) -> str:
 @contextmanager
 def watching(quiet: bool) -> Iterator[Watch]:
     """A bar over all figures, if standard error is a terminal; else lines."""
-    if quiet or not sys.stderr.isatty():
-        yield Watch() if quiet else Lines()
+    if quiet:
+        yield Watch()
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, TextColumn("left"), console=Console(stderr=True), transient=True) as progress:
-        yield Bar(progress)
+    with bar("{task.description}", "{task.percentage:.0f} %", time_left=True) as shown:
+        yield Lines() if shown is None else Bar(shown)

@@ -1,4 +1,4 @@
-"""How a strategy spreads its cost over the cells as time goes on, against the optimal shares."""
+"""How a strategy spreads its cost over the cells over time, against the optimal shares."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 MARKERS = "osX^DvP*<>phd"  # of the fidelities
 MARKS = 8  # on a line
-SMALL = 0.01  # a share that is of no account
+SMALL = 0.01  # a share too small to matter
 NONE = 1e-6  # an optimal share that is 0, but for rounding
 
 

@@ -1,8 +1,9 @@
-"""What every part of the paper is made of: experiments that compute numbers, and figures that draw them."""
+"""What a chapter of the paper is made of: computations, which give numbers, figures and tables, which show them, and
+claims, which are judged by them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,14 +13,15 @@ from numpy.typing import NDArray
 
 from mfbai.model.problem import Instance
 from mfbai.model.spec import check_instance
+from mfbai.paper.claims import Claim
 
 PUBLISHED, PRINTED = 0.01, 0.1  # the variance that the paper's results come from, and the one that its text prints
 DELTAS = (0.01, 1e-10)
 SEED = 2024
-RULE = "stylised"  # what the paper's experiments stopped by
+RULE = "stylised"  # the stopping rule of the paper's experiments
 
 Columns = dict[str, NDArray[Any]]  # a table by its columns
-Results = Mapping[str, Columns]  # by the experiment's name
+Results = Mapping[str, Columns]  # by the computation's name
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,13 @@ QUICK = Scale(runs=100, pulls=10**6, instances=50)
 
 
 @dataclass(frozen=True)
-class Setting:
+class Noise:
     """The variance at which the paper's instances are run."""
 
     variance: float = PUBLISHED
 
     def name(self, base: str) -> str:
-        """Of an experiment or figure at this variance."""
+        """The name of a computation or figure at this variance."""
         return base if self.variance == PUBLISHED else f"{base}-variance-{self.variance}"
 
     def load(self, instance: str) -> Instance:
@@ -58,14 +60,14 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Computation:
     """Something to compute, once: its numbers are kept in a file."""
 
     name: str
     seconds: float  # that it takes in full on two cores, about; for the time left
     strategies: tuple[str, ...]  # that are run, one after the other
     uses: tuple[str, ...]  # of the scale
-    about: Mapping[str, Any]  # what else it is made of: numbers of another making are computed anew
+    about: Mapping[str, Any]  # what else it is made of: numbers made otherwise are computed again
     compute: Callable[[Scale], Columns]
 
 
@@ -81,28 +83,55 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table to make, of experiments' numbers or of none."""
+    """A table to make, from computed numbers or from none."""
 
     name: str
     group: str
-    experiments: tuple[str, ...]
+    computations: tuple[str, ...]
     build: Callable[[Results, Scale], Table]
     seconds: float = 0.1  # that it takes, about
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture of an experiment's numbers."""
+    """A picture of computed numbers."""
 
     name: str
     group: str
-    experiments: tuple[str, ...]  # whose numbers it shows
+    computations: tuple[str, ...]  # whose numbers it shows
     caption: str
     draw: Callable[[Results, Sequence[Path]], None]
 
 
+Item = Figure | Sheet
+
+
+class Made(NamedTuple):
+    """What claims are judged by."""
+
+    results: Results
+    tables: Mapping[str, Table]  # by the sheet's name
+
+
+@dataclass(frozen=True)
+class Part:
+    """A chapter: what it computes, what it shows, and what it finds of the paper's claims.
+
+    The functions of a part that runs the paper's instances take the `Noise` last, and are called for each; those of
+    the others do not.
+    """
+
+    group: str  # its name for `mfbai reproduce`, and that of its figures and sheets
+    heading: str
+    items: Callable[..., Iterable[Item]]  # items() or items(noise)
+    claims: Callable[..., Iterable[Claim]]  # claims(made) or claims(made, noise), for what was made
+    computations: Callable[..., Iterable[Computation]] = lambda *noise: ()
+    by_variance: bool = True
+    is_quick: bool = True  # whether --quick includes it
+
+
 def complete(table: Columns, runs: int) -> Columns:
-    """The table, if it has all runs: whoever interrupts an experiment wants it to end, not to be short."""
+    """The table, if it has all runs. A table with fewer was interrupted: Ctrl-C must end everything, not shorten it."""
     if len(np.unique(table["run"])) < runs:
         raise KeyboardInterrupt
     return table

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mfbai.analysis.oracle import oracle
 from mfbai.errors import Faults
 from mfbai.plots import style
+from mfbai.plots.looks import Look, looks
 from mfbai.simulation import Runs
 from mfbai.simulation.confidence import half_width
 from mfbai.text import digits
@@ -27,7 +28,7 @@ Array = NDArray[np.float64]
 ACROSS = 3  # panels in a row
 FAR = 30.0  # times: a lower bound that is less than the least cost by more would take all the room
 WIDE = 8.0  # times: costs that differ by more are drawn on a logarithmic axis
-DOTS = 400  # at most, and as many open marks; of more runs, these are spread evenly from the cheapest to the dearest
+DOTS = 400  # at most, and as many open marks; of more runs, these are spread evenly from the least to the most costly
 FEW_DOTS = 50  # runs up to which they can be large
 FEW = 8  # fewer runs have no shape to speak of
 BINS = 400
@@ -152,9 +153,9 @@ def draw_costs(
     The axis is from the least to the greatest cost, or those of the `span`, if other axes are to have the same.
     """
     log = cost_axis(axes, *(span or span_of(samples, [bound])))
-    for row, (sample, look) in enumerate(zip(samples, style.looks(each.strategy for each in samples), strict=True)):
+    for row, (sample, look) in enumerate(zip(samples, looks(each.strategy for each in samples), strict=True)):
         draw_runs(axes, sample, row, look)
-        if not sample.given_up:  # else nobody knows how costs are distributed
+        if not sample.given_up:  # else the distribution of costs is not known
             draw_shape(axes, sample.costs, row, look, log)
             draw_box(axes, sample.costs, row, look)
         draw_mean(axes, sample, row)
@@ -193,7 +194,7 @@ def cost_axis(axes: Axes, low: float, high: float) -> bool:
     return log
 
 
-def draw_shape(axes: Axes, costs: Array, row: int, look: style.Look, log: bool) -> None:
+def draw_shape(axes: Axes, costs: Array, row: int, look: Look, log: bool) -> None:
     """The smoothed distribution, if there is enough to smooth; every one is as high as the others."""
     values = np.log(costs) if log else costs
     quarter, three = np.quantile(values, [0.25, 0.75])
@@ -215,20 +216,20 @@ def draw_shape(axes: Axes, costs: Array, row: int, look: style.Look, log: bool) 
     axes.plot(*outline, color=look.colour, linewidth=1.2)
 
 
-def draw_runs(axes: Axes, sample: Sample, row: int, look: style.Look) -> None:
+def draw_runs(axes: Axes, sample: Sample, row: int, look: Look) -> None:
     """A dot for each run, or an open mark that points on if it did not stop."""
     size, alpha = (7, 0.35) if len(sample.costs) > FEW_DOTS else (24, 0.8)
     dots: dict[str, Any] = {"s": size, "color": look.colour, "alpha": alpha, "linewidths": 0}
     marks: dict[str, Any] = {"marker": ">", "s": 22, "facecolors": "none", "edgecolors": look.colour, "linewidths": 0.8}
-    for which, looks in ((sample.stopped, dots), (~sample.stopped, marks)):
+    for which, drawn in ((sample.stopped, dots), (~sample.stopped, marks)):
         numbers = np.flatnonzero(which)
         order = numbers[np.argsort(sample.costs[numbers], kind="stable")]
         chosen = order[np.linspace(0, len(order) - 1, min(len(order), DOTS)).round().astype(int)]
         heights = row + DOTS_FROM + (DOTS_TO - DOTS_FROM) * (chosen * GOLDEN % 1)
-        axes.scatter(sample.costs[chosen], heights, **looks)
+        axes.scatter(sample.costs[chosen], heights, **drawn)
 
 
-def draw_box(axes: Axes, costs: Array, row: int, look: style.Look) -> None:
+def draw_box(axes: Axes, costs: Array, row: int, look: Look) -> None:
     """The middle half, with the median, on a line for the middle 90 %."""
     least, quarter, median, three, most = np.quantile(costs, [0.05, 0.25, 0.5, 0.75, 0.95])
     axes.plot([least, most], [row, row], color=look.colour, linewidth=1.4)
