@@ -1,7 +1,7 @@
 """Live studies at full size: `make bench-studies`. Workers are killed, results come from eight processes at once.
 
-The tests in tests/test_study_processes.py are the same with fewer kills and results. Any figure is printed only after
-the study was found whole: every acknowledged result in the journal once, and its state that of a replay. To have one
+The tests in tests/study/test_processes.py are the same with fewer kills and results. Any figure is printed only after
+the study was found whole: every acknowledged result in the journal once, and its state that of a replay. To run one
 part only, name it: `python bench/studies.py kills-sqlite tells-postgresql`.
 """
 

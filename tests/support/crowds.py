@@ -19,14 +19,14 @@ import numpy as np
 import mfbai
 from mfbai import Gaussian, Instance, load_study
 from mfbai.run.state import arrays_of
-from mfbai.study import study as study_module
+from mfbai.study import ledger
 from mfbai.study.fold import Fold
 from mfbai.study.settings import read_settings
 
 NEVER = 1e-300  # a risk so small that no study ends
 LEASE = 0.3  # seconds: what a killed worker had is handed out again soon
 WORKERS = 4
-PATIENCE = 60.0  # seconds that a worker waits for a server
+PATIENCE = 300.0  # seconds that a worker, or the server, may take on a busy machine
 TIED = Instance([[0.5, 0.5], [0.5, 0.51], [0.49, 0.49]], [0.1, 1.0], [0.1, 0.0], Gaussian(0.25), name="tied")
 CLEAR = Instance([[0.5, 0.5], [0.7, 0.8], [0.4, 0.4]], [0.1, 1.0], [0.15, 0.0], Gaussian(0.25), name="clear")
 
@@ -81,7 +81,7 @@ class Crowd:
         os.kill(pid, signal.SIGKILL)
         self._reap(pid)
 
-    def wait(self, pid, seconds=120):
+    def wait(self, pid, seconds=PATIENCE):
         """For a process that ends by itself."""
         until = time.monotonic() + seconds
         while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
@@ -91,9 +91,17 @@ class Crowd:
         self.check_errors()
         assert status == 0
 
-    def wait_all(self, seconds=120):
+    def wait_all(self, seconds=PATIENCE):
         for pid in list(self.running):
             self.wait(pid, seconds)
+
+    def wait_for(self, condition):
+        """Until what the workers wrote fulfils a condition."""
+        until = time.monotonic() + PATIENCE
+        while not condition(self.lines()):
+            self.check_errors()
+            assert time.monotonic() < until, "the workers make no progress"
+            time.sleep(0.02)
 
     def _reap(self, pid):
         _, status = os.waitpid(pid, 0)
@@ -189,8 +197,8 @@ def tell_in_turns(log, number, name, url, instance, counts, n, at_once):
 
 
 def kill_workers(name, url, instance, folder, kills, seed, longest=0.15, until_over=False):
-    """Start workers on a study and kill one of them after each random moment, so many times; what they wrote. If the
-    study has an end, the last workers go on to it.
+    """Start workers on a study and kill one of them after each random moment, so many times; returns what they wrote.
+    If the study has an end, the last workers go on to it; else they tell a result for each kill at least.
 
     Moments are uniform up to `longest` seconds and victims are random, so that lives are from nothing to ten times as
     long, and a life has tens of transactions: kills hit every phase of starting, asking and telling.
@@ -208,6 +216,8 @@ def kill_workers(name, url, instance, folder, kills, seed, longest=0.15, until_o
             crowd.start(work_on, name, url, instance)
         if until_over:
             crowd.wait_all()
+        else:
+            crowd.wait_for(lambda lines: sum(line[0] == "tell" for line in lines) >= kills)
     crowd.check_errors()
     return crowd.lines() + moments
 
@@ -223,11 +233,7 @@ def crash_server(postgres, name, url, instance, folder, crashes, seed):
             postgres.crash()
             before = len(crowd.lines())
             postgres.start()
-            until = time.monotonic() + PATIENCE
-            while len(crowd.lines()) < before + 10 * WORKERS:
-                crowd.check_errors()
-                assert time.monotonic() < until, "the workers do not come back"
-                time.sleep(0.02)
+            crowd.wait_for(lambda lines, enough=before + 10 * WORKERS: len(lines) >= enough)
     crowd.check_errors()
     return crowd.lines()
 
@@ -353,6 +359,6 @@ def warm_up():
 
 def snapshots_every(events):
     """How often the processes to come keep a snapshot; returns how often they did."""
-    before = study_module.SNAPSHOT_EVERY
-    study_module.SNAPSHOT_EVERY = events
+    before = ledger.SNAPSHOT_EVERY
+    ledger.SNAPSHOT_EVERY = events
     return before

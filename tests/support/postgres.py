@@ -37,7 +37,7 @@ class Postgres:
         command = [program("postgres"), "-D", self.data, "-k", str(self.folder), "-c", "listen_addresses="]
         with open(self.folder / "log", "ab") as log:
             self.server = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder, **self._as_user())
-        for _ in range(300):
+        for _ in range(1200):
             try:
                 psycopg.connect(self._address("postgres"), connect_timeout=1).close()
                 return
@@ -55,7 +55,7 @@ class Postgres:
 
     def stop(self):
         self.server.send_signal(signal.SIGQUIT)
-        self.server.wait(timeout=30)
+        self.server.wait(timeout=120)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def new_database(self):

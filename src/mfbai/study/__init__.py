@@ -1,4 +1,23 @@
-"""Live studies: ask, tell, and a verdict that can be audited."""
+"""Live studies: ask, tell, and a verdict that can be audited.
+
+study         creating and loading studies; `Study`: ask, tell, status
+ledger        the journal as one process has it, and writing to it in turns
+journal       events and their hashes
+fold          the state that a journal amounts to
+settings      what a study was asked to find out, and how; seeds
+limits        what a study accepts: forms of names and ids, sizes
+status        trials, and where a study stands
+verdict       its end
+history       its course
+forecast      what it will still cost
+sentences     what people are told about all that
+certificate   a journal in a file, and its verification
+workers       threads that evaluate what a study asks for
+program       a program that evaluates
+identify      all of it in one call
+signals       Ctrl-C and SIGTERM
+storage/      where journals are kept
+"""
 
 from mfbai.study.certificate import Verification, verify
 from mfbai.study.status import Status, Trial

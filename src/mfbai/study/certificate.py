@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mfbai.study.study import Study
 
 FORMAT = "mfbai certificate 1"
-# What an event says, beside its number, time, kind and hash; that which creates the study has its settings.
+# The entries of an event, besides its number, time, kind and hash; the first one has the settings instead.
 ENTRIES = {
     "ask": ("trial", "arm", "fidelity", "seed"),
     "tell": ("trial", "value"),
@@ -36,14 +36,15 @@ ENTRIES = {
     "add": ("arm", "fidelity", "values"),
     "verdict": ("state", "arm", "risk", "cost", "told", "alarms"),
 }
-SETTINGS = [entry.name for entry in dataclasses.fields(Settings)]
+SETTINGS = {entry.name for entry in dataclasses.fields(Settings)}
+UNSAID = {"seeds"}  # settings that journals of mfbai 0.1.0 do not have
 VERSIONS = ("mfbai", "numpy", "numba", "python", "machine")
 CLOSE = 1e-6  # relative difference that another machine's arithmetic may make, in what a verdict says of its risk
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What came of checking a certificate; true if it holds."""
+    """The result of checking a certificate; true if it is confirmed."""
 
     confirmed: bool
     reason: str  # in one sentence
@@ -56,7 +57,7 @@ class Verification:
 
 
 class Differs(Exception):  # noqa: N818
-    """A certificate is not what it should be."""
+    """A certificate says something that no study would have written."""
 
 
 class Unreadable(Exception):  # noqa: N818
@@ -64,7 +65,7 @@ class Unreadable(Exception):  # noqa: N818
 
 
 class Recomputed(Differs):
-    """It is not what this version of mfbai does, at least."""
+    """An event differs from what this version of mfbai computes; another version may compute something else."""
 
 
 def make_certificate(study: Study) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def make_certificate(study: Study) -> dict[str, Any]:
 
 
 def write_certificate(certificate: Mapping[str, Any], path: Path) -> None:
-    """As a whole or not at all; a line for each event."""
+    """Write the whole file or nothing; a line for each event."""
     if path.is_dir():
         raise InvalidInput([Fault(str(path), "cannot be written: it is a folder; give the name of a file")])
     try:
@@ -113,15 +114,15 @@ def lines_of(certificate: Mapping[str, Any]) -> Iterator[str]:
 def verify(certificate: str | Path | Mapping[str, Any]) -> Verification:
     """Replay a certificate, given as a file or as what `Study.export` returned.
 
-    It is confirmed if every event is where it was, the problem is that of the journal, every evaluation handed out is
-    the one that the strategy asks for, and the verdict follows, at that very place.
+    It is confirmed if the events are complete and in their order, the problem is that of the journal, every evaluation
+    handed out is the one that the strategy asks for, and the verdict follows from them, exactly where it stands.
     """
     try:
         document = _read(certificate) if isinstance(certificate, str | Path) else certificate
     except Unreadable as error:
-        return Verification(False, f"this is no certificate: {error}")
+        return Verification(False, f"this is not a certificate: {error}")
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
-        return Verification(False, f'this is no certificate: it does not say "format": "{FORMAT}"')
+        return Verification(False, f'this is not a certificate: it does not say "format": "{FORMAT}"')
     events = document.get("journal")
     if not isinstance(events, list) or not events or not all(isinstance(event, Mapping) for event in events):
         return Verification(False, "the certificate has no journal")
@@ -142,7 +143,7 @@ def verify(certificate: str | Path | Mapping[str, Any]) -> Verification:
         where = f"event {n}" if n < len(events) else "after the last event"
         hint = _hint(document) if isinstance(difference, Recomputed) else ""
         return Verification(False, printable(f"{where}: {difference}{hint}"), n, _name(audit))
-    except Exception as error:  # whatever a forger thought of
+    except Exception as error:  # whatever a forger may write
         told = printable(f"event {n}: it cannot be replayed: {type(error).__name__}: {error}")
         return Verification(False, told, n, _name(audit))
     return Verification(True, "every event follows from those before it", None, _name(audit), audit.fold.verdict)
@@ -154,14 +155,15 @@ class Audit:
     def __init__(self, first: Mapping[str, Any]) -> None:
         if first.get("kind") != "create":
             raise Differs("the first event does not create a study")
-        _check_entries(first, {"mfbai", *SETTINGS})
+        stated = SETTINGS - (UNSAID - set(first))
+        _check_entries(first, {"mfbai", *stated})
         if not isinstance(first.get("mfbai"), str):
             raise Differs("it does not say which version of mfbai created the study")
         try:
             self.settings: Settings = read_settings(first)
         except InvalidInput as error:
             raise Differs(f"the study could not have been created: {error}") from None
-        if canonical(self.settings.to_dict()) != canonical({name: first[name] for name in SETTINGS}):
+        if canonical(self.settings.to_dict()) != canonical({name: first[name] for name in stated}):
             raise Differs("the study could not have been created so: its settings are not as they would be written")
         self.fold = Fold(self.settings)
 
@@ -202,7 +204,7 @@ class Audit:
         if type(trial) is not int or trial not in self.fold.open:
             raise Differs(f"trial {trial!r} is not under way")
         if not isinstance(event.get("reason", ""), str):
-            raise Differs("its reason is no text")
+            raise Differs("its reason is not text")
 
     def _tell(self, event: Mapping[str, Any]) -> None:
         self._close(event)
@@ -257,7 +259,7 @@ def _refusal(path: str | Path, done: str, error: OSError | ValueError) -> Invali
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose keys are unique: readers differ in which of two they see."""
+    """An object whose keys are unique: of two entries with one key, some readers see the first, others the last."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise Unreadable("it has a key twice in one object")
@@ -265,7 +267,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_entries(event: Mapping[str, Any], wanted: Iterable[str]) -> None:
-    """An event says what it must, and no more: nobody should read anything into it that was not checked."""
+    """An event says what it must, and no more: every word of a confirmed certificate has been checked."""
     odd = set(event) ^ {"n", "at", "kind", "hash", *wanted}
     if odd:
         raise Differs(f"its entry {min(odd)!r} should not be there, or is missing")
@@ -281,14 +283,14 @@ def _check_seal(n: int, event: Mapping[str, Any], before: str) -> str:
     except ValueError:
         raise Differs("it holds a number that is not finite") from None
     if not _same(event.get("n"), n):
-        raise Differs(f"its number is {event.get('n')!r}: an event is missing, or too many")
+        raise Differs(f"its number is {event.get('n')!r}: an event is missing, or there is one too many")
     if event.get("hash") != found:
         raise Differs("its hash does not fit: it, or an event before it, was changed")
     return found
 
 
 def _check_frame(document: Mapping[str, Any], audit: Audit, head: str) -> None:
-    """What the certificate says beside its journal."""
+    """Check what the certificate says outside its journal."""
     journal = document["journal"]
     verdicts = [event for event in journal if event.get("kind") == "verdict"]
     wanted = {

@@ -1,8 +1,8 @@
 """The state of a study: what its journal amounts to.
 
-Results of a cell are counted in the order in which they were asked for, whatever the order they come back in: a result
-waits until those before it have come back, or failed. So the values that a test sees are always the first ones of the
-cell's sequence, and a program that is faster for good values than for bad ones cannot mislead it.
+Results of a cell are counted in the order in which they were asked for, not in the order in which they come back: a
+result waits until those before it have come back, or failed. So the values that the stopping rule sees are always the
+first ones of the cell's sequence, and a program that returns good values faster than bad ones cannot mislead it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from mfbai.study.history import History, Point
 from mfbai.study.settings import Settings
 from mfbai.study.verdict import Verdict
 
+HELD_UP = 20  # results of a cell that may wait for a trial, at least, before no more are asked for
 SLACK = 1 + 1e-9  # of a budget, for the rounding of sums
 PLAIN = ("events", "head", "asked", "told", "failed", "imported", "late", "cost")  # a fold's numbers and texts
 FAILED = None  # stands for the value of a trial that failed
@@ -66,7 +67,7 @@ class Fold:
     # --- events
 
     def apply(self, body: Mapping[str, Any], seal: str) -> None:
-        """Take in the next event of the journal, which is trusted: `Study` and `verify` check beforehand."""
+        """Take in the next event of the journal, which is trusted: `Study` and `verify` check it first."""
         kind = body["kind"]
         if kind == "tell":
             self._close(body["trial"], body["value"])
@@ -143,7 +144,7 @@ class Fold:
         loop.replay(self.settings.parts.model, *records, arms, fidelities, self.settings.problem.sign * values)
 
     def compile(self) -> None:
-        """Load the kernels, and do nothing else."""
+        """Compile the kernels, or load them, and do nothing else."""
         nothing = np.zeros(0, dtype=np.int64)
         self._replay(nothing, nothing, np.zeros(0))
         self.next_cell()
@@ -152,7 +153,7 @@ class Fold:
     # --- what follows from them
 
     def next_cell(self) -> Cell:
-        """What the strategy would have evaluated now."""
+        """The cell that the strategy wants evaluated next."""
         self.flush()
         arm, fidelity = ask(self.settings.parts.model, self.stats, self.state, self.pending)
         return int(arm), int(fidelity)
@@ -171,6 +172,20 @@ class Fold:
         if not queue or not self.waiting:
             return None, 0
         return queue[0], sum(trial in self.waiting for trial in queue)
+
+    def obstacle(self, cell: Cell) -> str | None:
+        """Why an evaluation of a cell must not be handed out now, and what to do about it; None if it may be.
+
+        While many results of the cell wait for a trial that does not come back, more of them would be paid for and not
+        counted. Many is as many as count already, and twice as many as are under way: some are merely slower.
+        """
+        if not self.affords(cell):
+            return f"{len(self.open)} evaluations are under way and the budget allows no more; tell their results"
+        first, waiting = self.line(cell)
+        if first is not None and waiting >= max(HELD_UP, 2 * len(self.open), self.stats.count[cell]):
+            late = f"{waiting} results wait for trial '{first}-{self.settings.key}', which was asked for before them"
+            return f"{late}: tell it, or release it if its worker is gone"
+        return None
 
     def conclusion(self) -> dict[str, Any] | None:
         """The verdict that is due now, as the body of an event; None if there is none, or it was given."""
@@ -193,7 +208,7 @@ class Fold:
         return {"kind": "verdict", "state": state, "arm": arm, "risk": risk, **spent, "alarms": alarms}
 
     def risk(self, answer: int | None = None) -> Risk:
-        """What the e-process proves by now, of the leader or of another answer."""
+        """The risk that the e-process has proven so far, for the leader or another answer."""
         self.flush()
         kept = [self.rule, getattr(self.state, "rule", None)]
         rule = next((record for record in kept if isinstance(record, e_process.State)), None)
@@ -214,10 +229,10 @@ class Fold:
         self.flush()
         return find_alarms(self.settings.parts.model, self.stats, self.settings.delta)
 
-    # --- snapshots: they save replaying, and are of use to the very same code only
+    # --- snapshots: a cache that saves replaying; other versions of the code ignore it
 
     def dump(self) -> bytes:
-        """All of it, to be read by `load`."""
+        """The whole fold, for `load` to read."""
         self.flush()
         memory = io.BytesIO()
         arrays = {f"array{n}": array for n, array in enumerate(self._arrays())}
@@ -261,5 +276,5 @@ class Fold:
 
 
 def snapshot_format() -> str:
-    """Which code a snapshot is of."""
+    """Names the code that writes a snapshot: only the same code can read it."""
     return sources_digest(*COMPILED, "analysis", "study")

@@ -1,4 +1,4 @@
-"""How a study went: its risk and evidence over its cost, in a bounded number of points."""
+"""The course of a study: its risk and evidence over its cost, in a bounded number of points."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ class Point(NamedTuple):
     """Where a study stood."""
 
     cost: float
-    risk: float  # of answering the leader then; 1 if nothing was proven
+    risk: float  # of answering with the leader at that time; 1 if nothing was proven
     evidence: float  # the least over its rivals
     leader: int | None  # None while no arm had data
 
 
 class History:
-    """A point every so many results: when there are too many, every second one goes, and they come half as often."""
+    """A point every `stride` results. When there are too many, every second one is dropped and the stride doubled."""
 
     def __init__(self, stride: int, points: list[Point] | None = None) -> None:
         self.stride = stride

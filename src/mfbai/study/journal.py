@@ -7,7 +7,8 @@
     add       values that were measured elsewhere
     verdict   the answer, or that there is none within the budget; at most one
 
-An event is a JSON object, and is stored as the very text that was hashed, so that nothing is lost in translation.
+An event is a JSON object, and is stored as the text that was hashed, so that nothing changes between writing and
+reading.
 """
 
 from __future__ import annotations

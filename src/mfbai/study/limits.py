@@ -1,9 +1,9 @@
-"""What a study takes: the forms of names and ids, and the sizes of everything that callers give."""
+"""What a study accepts: the forms of names and ids, and the limits of everything that callers give."""
 
 LONGEST_NAME = 200  # characters of a study's name
-LARGEST = 1e100  # of values: their squares are finite, and far from everything; of costs, for their sums
+LARGEST = 1e100  # of values, so that their squares are finite, and of costs, so that their sums are
 SMALLEST_RISK = 1e-300  # its inverse times the number of arms is finite
-LEASE = 3600.0  # seconds that a trial is in one worker's hands, unless the worker says otherwise
+LEASE = 3600.0  # seconds that a worker has for a trial, unless it asks for more or less
 LONGEST_LEASE = 1e9  # seconds
 MOST_AT_ONCE = 1000  # trials in one `ask`: other callers wait while they are handed out
 LONGEST_REASON = 2000  # characters kept of why a trial failed

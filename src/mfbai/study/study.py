@@ -2,49 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import secrets
-import time
-import weakref
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import RLock
 from typing import Any
 
 import numpy as np
 
 from mfbai._version import __version__
 from mfbai.checks import check_integers, real
-from mfbai.errors import (
-    Fault,
-    Faults,
-    InvalidInput,
-    MfbaiError,
-    NothingToAsk,
-    StorageError,
-    StudyOver,
-    TrialClosed,
-    suggestion,
-)
+from mfbai.errors import Fault, Faults, InvalidInput, NothingToAsk, StudyOver, TrialClosed, suggestion
 from mfbai.model.problem import Instance, Problem
 from mfbai.stopping import DEFAULT as DEFAULT_RULE
 from mfbai.strategies import DEFAULT as DEFAULT_STRATEGY
 from mfbai.study import storage as storages
-from mfbai.study.fold import Cell, Fold, snapshot_format
+from mfbai.study.fold import Cell, Fold
 from mfbai.study.history import Point
-from mfbai.study.journal import NOTHING, Event, canonical, seal
+from mfbai.study.ledger import Ledger, next_event
 from mfbai.study.limits import LEASE, LONGEST_LEASE, LONGEST_REASON, MOST_AT_ONCE, REQUEST, REQUEST_IN_WORDS, TRIAL_ID
-from mfbai.study.settings import Settings, check_name, check_settings, read_settings
+from mfbai.study.settings import HASH, Settings, check_name, check_settings
 from mfbai.study.status import Status, Trial, describe_study
 from mfbai.study.storage import Storage, Turn
 from mfbai.study.verdict import Verdict
-
-HELD_UP = 20  # results of a cell that may wait for a trial, at least, before no more are asked for
-SNAPSHOT_EVERY = 10_000  # events
 
 
 def create_study(
@@ -64,19 +45,20 @@ def create_study(
 
     problem     or the path of its spec file
     storage     where the journal is kept: sqlite:///FILE, or postgresql://...; "sqlite://" is memory; or an open one
-    tolerance   an arm this close to the best is as good
+    tolerance   an arm this close to the best counts as best
     max_cost    a budget: when it is spent, the verdict is "undecided"
-    direction   "maximise" or "minimise", if not as the problem says
+    direction   "maximise" or "minimise", to override the problem's own
     options     of the strategy and the stopping rule, as for `simulate`
     """
     key = secrets.token_hex(4)
     given = f"study-{key}" if name is None else name
-    settings = check_settings(given, key, problem, delta, strategy, stopping, tolerance, max_cost, direction, options)
-    return Study._create(settings, _opened(storage, create=True))
+    entries: dict[str, Any] = {"name": given, "key": key, "problem": problem, "delta": delta, "strategy": strategy}
+    entries |= {"stopping": stopping, "tolerance": tolerance, "max_cost": max_cost, "options": options, "seeds": HASH}
+    return Study._create(check_settings(entries, direction), _opened(storage, create=True))
 
 
 def load_study(name: str, *, storage: str | Storage = storages.DEFAULT) -> Study:
-    """A study that was created before, in this process or another."""
+    """Open a study that was created before, in this process or another."""
     faults = Faults()
     check_name(faults, name)
     faults.raise_if_any("call")
@@ -93,22 +75,11 @@ def _opened(storage: str | Storage, *, create: bool = False) -> Storage:
     return storage if isinstance(storage, Storage) else Storage(storage, create=create)
 
 
-class Study:
+class Study(Ledger):
     """A study in a storage: see `create_study` and `load_study`.
 
     Any number of processes and threads may have the same study open. What `tell` has acknowledged is on disk.
     """
-
-    def __init__(self, storage: Storage, study: int) -> None:
-        self._storage = storage
-        self._study = study
-        self._mutex = RLock()
-        self.settings: Settings = read_settings(next(storage.read(study, 0)).body)
-        self._known: Fold | None = None  # what the journal amounts to, as far as it was read
-        self._log: list[tuple[int | None, Event]] = []  # events of this turn
-        self._shared: Turn | None = None  # that of a block whose calls are kept together
-        self._spoilt = False  # a call of that block went wrong half-way
-        _open.add(self)
 
     @classmethod
     def _create(cls, settings: Settings, storage: Storage) -> Study:
@@ -120,7 +91,7 @@ class Study:
             )
             raise InvalidInput([Fault("max_cost", told)])
         first = {"kind": "create", "mfbai": __version__, **settings.to_dict()}
-        return cls(storage, storage.create(settings.name, [_sealed(fold, first)]))
+        return cls(storage, storage.create(settings.name, [next_event(fold, first)]))
 
     @property
     def name(self) -> str:
@@ -135,11 +106,6 @@ class Study:
         """Its URL, without a password."""
         return self._storage.url
 
-    def warm_up(self) -> None:
-        """Compile what the study needs, or load it from disk: half a minute the first time, then a second."""
-        with self._mutex:
-            self._fold.compile()
-
     def __repr__(self) -> str:
         return f"<Study {self.name!r} in {self._storage.url}>"
 
@@ -148,12 +114,11 @@ class Study:
     def ask(self, *, lease: float = LEASE, request: str | None = None) -> Trial:
         """The next evaluation to make, for a worker that will take no more than `lease` seconds.
 
-        If a worker let its lease run out, its trial is handed out again, with the same seed: the first value that comes
-        back counts. Raises `StudyOver` if there is a verdict, and `NothingToAsk` if results must come back first: the
-        budget is spent but for what is under way, or many results of the cell wait for one that was asked for earlier.
+        If a lease runs out, the trial is handed out again, with the same seed: the first value that comes back counts.
+        Raises `StudyOver` if there is a verdict, and `NothingToAsk` if results must come back first: what is under way
+        will use up the budget, or many results of the cell wait for one that was asked for earlier.
 
-        Who may lose the answer gives the `request` a name of its own: if it is repeated, so is the answer, as long as
-        that has not been told.
+        `request` is an idempotency key: repeating it returns the same trials, as long as they have not been told.
         """
         return self.ask_many(1, lease=lease, request=request)[0]
 
@@ -173,7 +138,7 @@ class Study:
             verdict = self._fold.verdict
             trials = [] if verdict else self._hand_out(turn, int(n), seconds, request)
             if not verdict and not trials:
-                why = self._obstacle(self._fold.next_cell())
+                why = self._fold.obstacle(self._fold.next_cell())
         if verdict is not None:
             raise StudyOver(f"study {self.name!r} is over: {verdict}")
         if not trials:
@@ -187,7 +152,7 @@ class Study:
         numbers = repeated or turn.expired(now, n)
         for number in numbers:
             turn.hand_over(number, now + lease, request)
-        while not repeated and len(numbers) < n and self._obstacle(cell := fold.next_cell()) is None:
+        while not repeated and len(numbers) < n and fold.obstacle(cell := fold.next_cell()) is None:
             number = fold.asked + 1
             arm, fidelity = cell
             seed = self.settings.seed(number)
@@ -195,21 +160,6 @@ class Study:
             turn.lease(number, now + lease, request)
             numbers.append(number)
         return [self._trial(number, fold.open[number], now + lease) for number in numbers]
-
-    def _obstacle(self, cell: Cell) -> str | None:
-        """Why an evaluation of a cell is not handed out now; None if it is.
-
-        While many results of the cell wait for a trial that does not come back, more of them would be paid for and not
-        counted. Many is as many as count already, and twice as many as are under way: some are merely slower.
-        """
-        fold = self._fold
-        if not fold.affords(cell):
-            return f"{len(fold.open)} evaluations are under way and the budget allows no more; tell their results"
-        first, waiting = fold.line(cell)
-        if first is not None and waiting >= max(HELD_UP, 2 * len(fold.open), fold.stats.count[cell]):
-            late = f"{waiting} results wait for trial '{first}-{self.settings.key}', which was asked for before them"
-            return f"{late}: tell it, or release it if its worker is gone"
-        return None
 
     def _trial(self, number: int, cell: Cell, until: float) -> Trial:
         problem, (arm, fidelity) = self.problem, cell
@@ -225,7 +175,7 @@ class Study:
         )
 
     def tell(self, trial: Trial | str, value: float) -> None:
-        """The value of a trial. It is on disk when this returns. To tell the same again does nothing."""
+        """Report the value of a trial. It is on disk when this returns. Telling the same value again does nothing."""
         number = self._number(trial)
         x = self.check_value(value)
         with self._turn() as turn:
@@ -242,9 +192,9 @@ class Study:
                 raise _refusal(trial, told, TrialClosed)
 
     def fail(self, trial: Trial | str, reason: str = "") -> None:
-        """A trial has no value and never will: those of its cell that were asked for later need not wait for it.
+        """Report that a trial has no value and never will: later ones of its cell need not wait for it.
 
-        To report it again does nothing. Failures must not depend on the value that there would have been.
+        Reporting it again does nothing. Failures must not depend on the value that there would have been.
         """
         number = self._number(trial)
         if not isinstance(reason, str):
@@ -259,7 +209,7 @@ class Study:
                 raise _refusal(trial, f"was told {before['value']!r}: it cannot fail any more", TrialClosed)
 
     def renew(self, trial: Trial | str, *, lease: float = LEASE) -> None:
-        """The worker is still at it: it has `lease` seconds from now."""
+        """Extend the lease of a worker that is still busy: it has `lease` seconds from now."""
         faults = Faults()
         seconds = _check_lease(faults, lease)
         faults.raise_if_any("call")
@@ -269,15 +219,15 @@ class Study:
             turn.renew(number, turn.now() + seconds)
 
     def release(self, trial: Trial | str) -> None:
-        """The worker gives the trial up: whoever asks next has it."""
+        """Give a trial back: the next worker that asks gets it."""
         number = self._number(trial)
         with self._turn() as turn:
             self._outcome(turn, number)
             turn.renew(number, 0.0)
 
     def add(self, arm: str | int, fidelity: str | int, values: float | Iterable[float]) -> None:
-        """Count values that were measured elsewhere, at no cost to this study: all there are of a cell, not a choice
-        of them. Names, or indices from 0."""
+        """Count values that were measured elsewhere, at no cost to this study. Add all values of a cell that you have,
+        not a selection. Arm and fidelity are names, or indices from 0."""
         faults = Faults()
         a = _index(faults, "arm", arm, self.problem.arms)
         m = _index(faults, "fidelity", fidelity, self.problem.fidelities)
@@ -296,22 +246,7 @@ class Study:
             self._append({"kind": "add", "arm": a, "fidelity": m, "values": read})
             self._settle()
 
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """Let the calls of this thread share one turn: what they did is on disk when the block ends, and not before.
-
-        A call that is refused leaves the others as they are.
-        """
-        with self._mutex, self._turn() as turn:
-            self._shared, self._spoilt = turn, False
-            try:
-                yield
-                if self._spoilt:
-                    raise StorageError(f"study {self.name!r}: a call went wrong half-way, nothing was kept; try again")
-            finally:
-                self._shared = None
-
-    # --- what people want to know
+    # --- where it stands
 
     @property
     def result(self) -> Verdict | None:
@@ -322,7 +257,7 @@ class Study:
 
     @property
     def state(self) -> str:
-        """ "running", "decided" or "undecided", by what this process knows: quick, as nothing is read."""
+        """ "running", "decided" or "undecided", as far as this process knows: nothing is read, so it is quick."""
         with self._mutex:
             return "running" if self._fold.verdict is None else self._fold.verdict.state
 
@@ -340,14 +275,6 @@ class Study:
             now = self._fold.point()
             return points if points and points[-1] == now else [*points, now]
 
-    def journal(self, first: int = 0) -> Iterator[Event]:
-        """The events from a number on, in the order they happened."""
-        return self._storage.read(self._study, first)
-
-    def length(self) -> int:
-        """How many events the journal has: if it is the same as before, so is everything else but the leases."""
-        return self._storage.length(self._study)
-
     def trials(self) -> list[tuple[str, Cell]]:
         """The ids and cells (arm, fidelity) of what is under way."""
         with self._mutex:
@@ -363,94 +290,15 @@ class Study:
             write_certificate(made, Path(path))
         return made
 
-    # --- the journal
-
-    @property
-    def _fold(self) -> Fold:
-        """What is known of the journal; from the last snapshot, if nothing is."""
-        if self._known is None:
-            self._known = self._recall()
-        return self._known
-
-    def _recall(self) -> Fold:
-        dumped = self._storage.snapshot(self._study, snapshot_format())
-        if dumped is not None:
-            with suppress(Exception):  # damaged: the journal has it all
-                fold = Fold.load(self.settings, dumped)
-                if next(self._storage.read(self._study, fold.events - 1)).hash == fold.head:
-                    return fold
-        return Fold(self.settings)
-
-    def _look(self) -> None:
-        """Read what others have written."""
-        try:
-            self._take_in(self._storage.read(self._study, self._fold.events))
-        except BaseException:
-            self._known = None
-            raise
-
-    def _take_in(self, events: Iterable[Event]) -> None:
-        fold = self._fold
-        for event in events:
-            fold.apply(event.body, event.hash)
-
-    @contextmanager
-    def _turn(self) -> Iterator[Turn]:
-        """Have the study alone, knowing all of its journal. Events of the block are kept if it ends well."""
-        with self._mutex:
-            if self._shared is not None:
-                with self._part(self._shared) as turn:
-                    yield turn
-                return
-            fold = self._fold
-            self._log.clear()
-            try:
-                with self._storage.turn(self._study) as turn:
-                    self._take_in(turn.read(fold.events))
-                    yield turn
-                    if self._log:
-                        turn.append(fold.events - len(self._log), self._log)
-                        self._keep_snapshot(turn, fold)
-            except BaseException as error:
-                # Whether they were kept is not known, if the connection broke at the wrong moment: read again.
-                if self._log or not isinstance(error, MfbaiError):
-                    self._known = None
-                raise
-
-    @contextmanager
-    def _part(self, shared: Turn) -> Iterator[Turn]:
-        """A call within a block of calls: if it is refused, it must not have done anything."""
-        before = len(self._log)
-        try:
-            yield shared
-        except BaseException as error:
-            self._spoilt |= len(self._log) > before or not isinstance(error, MfbaiError)
-            raise
-
-    def _append(self, body: Mapping[str, Any]) -> None:
-        self._log.append((body.get("trial"), _sealed(self._fold, body)))
-
-    def _settle(self) -> None:
-        """Append the verdict, if it is due."""
-        verdict = self._fold.conclusion()
-        if verdict is not None:
-            self._append(verdict)
-
-    def _keep_snapshot(self, turn: Turn, fold: Fold) -> None:
-        if fold.events // SNAPSHOT_EVERY == (fold.events - len(self._log)) // SNAPSHOT_EVERY:
-            return
-        if fold.events - turn.snapshot_at() >= SNAPSHOT_EVERY // 2:
-            turn.keep_snapshot(fold.events, snapshot_format(), fold.dump())
-
     # --- reading what was given
 
     def _number(self, trial: Any) -> int:
         given = trial.id if isinstance(trial, Trial) else trial
         found = re.fullmatch(TRIAL_ID, given) if isinstance(given, str) else None
         if found is None:
-            raise _refusal(given, f"is no trial: give a Trial, or its id, such as '1-{self.settings.key}'")
+            raise _refusal(given, f"is not a trial: give a Trial, or its id, such as '1-{self.settings.key}'")
         if found[2] != self.settings.key:
-            raise _refusal(given, f"is of another study: those of {self.name!r} end in '-{self.settings.key}'")
+            raise _refusal(given, f"belongs to another study: those of {self.name!r} end in '-{self.settings.key}'")
         return int(found[1])
 
     def check_value(self, value: Any) -> float:
@@ -466,15 +314,6 @@ class Study:
             raise _refusal(f"{number}-{self.settings.key}", told)
         unwritten = [event for trial, event in self._log if trial == number]
         return (unwritten or turn.events_of(number))[-1].body
-
-
-def _sealed(fold: Fold, body: Mapping[str, Any]) -> Event:
-    """The next event of a journal, which the fold takes in."""
-    whole = {"n": fold.events, "at": round(time.time(), 3), **body}
-    text = canonical(whole)
-    event = Event(text, seal(fold.head or NOTHING, text))
-    fold.apply(json.loads(text) if body["kind"] == "verdict" else whole, event.hash)
-    return event
 
 
 def _refusal(trial: Any, told: str, kind: type[InvalidInput] = InvalidInput) -> InvalidInput:
@@ -497,16 +336,3 @@ def _index(faults: Faults, kind: str, given: Any, names: tuple[str, ...]) -> int
         return int(given)
     faults.add(kind, f"is {given!r:.60}: {suggestion(str(given), names)}; or an index from 0 to {len(names) - 1}")
     return 0
-
-
-_open: weakref.WeakSet[Study] = weakref.WeakSet()
-
-
-def _after_fork_in_child() -> None:
-    """Another thread of the parent may have been at work."""
-    for study in list(_open):
-        study._mutex, study._known, study._log, study._shared = RLock(), None, [], None
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)

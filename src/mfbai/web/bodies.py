@@ -140,6 +140,7 @@ class SettingsBody(BaseModel):
     tolerance: float
     max_cost: float | None
     options: dict[str, float]
+    seeds: str = "progression"  # or "hash"; studies of mfbai 0.1.0 do not say
 
 
 class Alarm(BaseModel):

@@ -1,0 +1,164 @@
+"""The journal of a study as one process has it: what was read, what it amounts to, and writing in turns."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from threading import RLock
+from typing import Any
+
+from mfbai.errors import MfbaiError, StorageError
+from mfbai.study.fold import Fold, snapshot_format
+from mfbai.study.journal import NOTHING, Event, canonical, seal
+from mfbai.study.settings import Settings, read_settings
+from mfbai.study.storage import Storage, Turn
+
+SNAPSHOT_EVERY = 10_000  # events
+
+
+class Ledger:
+    """A study's journal in a storage, which other threads and processes write to as well."""
+
+    def __init__(self, storage: Storage, study: int) -> None:
+        self._storage = storage
+        self._study = study
+        self._mutex = RLock()
+        self.settings: Settings = read_settings(next(storage.read(study, 0)).body)
+        self._known: Fold | None = None  # what the journal amounts to, as far as it was read
+        self._log: list[tuple[int | None, Event]] = []  # events of this turn
+        self._shared: Turn | None = None  # that of a block whose calls are kept together
+        self._spoilt = False  # a call of that block went wrong half-way
+        _open.add(self)
+
+    def warm_up(self) -> None:
+        """Compile what the study needs, or load it from disk: half a minute the first time, then a second."""
+        with self._mutex:
+            self._fold.compile()
+
+    def journal(self, first: int = 0) -> Iterator[Event]:
+        """The events from a number on, in the order they happened."""
+        return self._storage.read(self._study, first)
+
+    def length(self) -> int:
+        """How many events the journal has. While that is the same, nothing but leases can have changed."""
+        return self._storage.length(self._study)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Let the calls of this thread share one turn: what they did is on disk when the block ends, and not before.
+
+        A call that is rejected leaves the others as they are.
+        """
+        with self._mutex, self._turn() as turn:
+            self._shared, self._spoilt = turn, False
+            try:
+                yield
+                if self._spoilt:
+                    raise StorageError(
+                        f"study {self.settings.name!r}: a call went wrong half-way, nothing was kept; try again"
+                    )
+            finally:
+                self._shared = None
+
+    @property
+    def _fold(self) -> Fold:
+        """What is known of the journal; from the last snapshot, if nothing is."""
+        if self._known is None:
+            self._known = self._recall()
+        return self._known
+
+    def _recall(self) -> Fold:
+        dumped = self._storage.snapshot(self._study, snapshot_format())
+        if dumped is not None:
+            with suppress(Exception):  # damaged: the journal has it all
+                fold = Fold.load(self.settings, dumped)
+                if next(self._storage.read(self._study, fold.events - 1)).hash == fold.head:
+                    return fold
+        return Fold(self.settings)
+
+    def _look(self) -> None:
+        """Read what others have written."""
+        try:
+            self._take_in(self._storage.read(self._study, self._fold.events))
+        except BaseException:
+            self._known = None
+            raise
+
+    def _take_in(self, events: Iterable[Event]) -> None:
+        fold = self._fold
+        for event in events:
+            fold.apply(event.body, event.hash)
+
+    @contextmanager
+    def _turn(self) -> Iterator[Turn]:
+        """Lock the study, and know all of its journal. Events of the block are kept if it ends without an error."""
+        with self._mutex:
+            if self._shared is not None:
+                with self._part(self._shared) as turn:
+                    yield turn
+                return
+            fold = self._fold
+            self._log.clear()
+            try:
+                with self._storage.turn(self._study) as turn:
+                    self._take_in(turn.read(fold.events))
+                    yield turn
+                    if self._log:
+                        turn.append(fold.events - len(self._log), self._log)
+                        self._keep_snapshot(turn, fold)
+            except BaseException as error:
+                # If the connection broke at the wrong moment, nobody knows whether they were kept: read again.
+                if self._log or not isinstance(error, MfbaiError):
+                    self._known = None
+                raise
+
+    @contextmanager
+    def _part(self, shared: Turn) -> Iterator[Turn]:
+        """A call within a block of calls: one that is rejected must not have done anything."""
+        before = len(self._log)
+        try:
+            yield shared
+        except BaseException as error:
+            self._spoilt |= len(self._log) > before or not isinstance(error, MfbaiError)
+            raise
+
+    def _append(self, body: Mapping[str, Any]) -> None:
+        self._log.append((body.get("trial"), next_event(self._fold, body)))
+
+    def _settle(self) -> None:
+        """Append the verdict, if it is due."""
+        verdict = self._fold.conclusion()
+        if verdict is not None:
+            self._append(verdict)
+
+    def _keep_snapshot(self, turn: Turn, fold: Fold) -> None:
+        if fold.events // SNAPSHOT_EVERY == (fold.events - len(self._log)) // SNAPSHOT_EVERY:
+            return
+        if fold.events - turn.snapshot_at() >= SNAPSHOT_EVERY // 2:
+            turn.keep_snapshot(fold.events, snapshot_format(), fold.dump())
+
+
+def next_event(fold: Fold, body: Mapping[str, Any]) -> Event:
+    """Make the next event of a journal, and apply it to the fold."""
+    whole = {"n": fold.events, "at": round(time.time(), 3), **body}
+    text = canonical(whole)
+    event = Event(text, seal(fold.head or NOTHING, text))
+    fold.apply(json.loads(text) if body["kind"] == "verdict" else whole, event.hash)
+    return event
+
+
+_open: weakref.WeakSet[Ledger] = weakref.WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    """Another thread of the parent may have been at work."""
+    for ledger in list(_open):
+        ledger._mutex, ledger._known, ledger._log, ledger._shared = RLock(), None, [], None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

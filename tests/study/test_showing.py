@@ -1,0 +1,113 @@
+"""What a study shows of itself: status, intervals, alarms, history."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import mfbai
+from mfbai import (
+    create_study,
+    verify,
+)
+from support.studies import PROBLEM, again, finish, value_of
+
+# --- what is shown
+
+
+def test_the_status_of_a_study_without_data(study):
+    status = study.status()
+    assert (status.state, status.leader, status.risk, status.cost, status.told) == ("running", None, 1.0, 0.0, 0)
+    assert status.counts.tolist() == [[0, 0]] * 3
+    assert np.isnan(status.means).all()
+    assert np.isinf(status.intervals).all()
+    assert (status.alarms, status.result, study.result) == ((), None, None)
+
+
+def test_the_intervals_and_the_risk_shown_are_those_that_decide(study):
+    rng = np.random.default_rng(1)
+    needed = math.log(2 / 0.05)
+    while study.result is None:
+        status = study.status()
+        assert status.needed == pytest.approx(needed)
+        assert status.evidence.min() < needed  # or there would be a verdict
+        assert status.risk > 0.05
+        table = np.nan_to_num(status.means)
+        np.testing.assert_array_equal(status.intervals, mfbai.intervals(PROBLEM, status.counts, table, 0.05))
+        found = mfbai.risk(PROBLEM, status.counts, table)
+        if status.told:
+            assert status.leader_index == found.leader
+            assert status.risk <= found.level * (1 + 1e-9)
+        trial = study.ask()
+        study.tell(trial, value_of(trial, rng))
+    assert study.status().evidence.min() >= needed * (1 - 1e-9)
+
+
+def test_data_that_contradict_the_bias_bounds_raise_an_alarm_in_status_and_verdict(study):
+    study.add("plain", 0, [0.9] * 40)
+    study.add("plain", 1, [0.1] * 40)
+    (alarm,) = study.status().alarms
+    assert (alarm.arm, alarm.fidelity, alarm.certain) == (0, 0, True)
+    assert alarm.level <= 0.05
+    verdict = finish(study)
+    assert [(found.arm, found.fidelity) for found in verdict.alarms] == [(0, 0)]
+    assert again(study).result == verdict
+    assert "BIAS ALARM" in str(verdict)
+    assert verify(study.export()).verdict == verdict
+    shown = study.status().to_dict()
+    assert shown["alarms"][0]["arm"] == shown["result"]["alarms"][0]["arm"] == "plain"
+
+
+def test_a_status_is_written_as_json(study):
+    finish(study)
+    shown = json.loads(json.dumps(study.status().to_dict(), allow_nan=False))
+    assert shown["state"] == "decided"
+    assert shown["result"]["arm"] == "wide"
+    assert (
+        json.loads(json.dumps(create_study(PROBLEM, 0.05, storage="sqlite://").ask().to_dict()))["arm"] in PROBLEM.arms
+    )
+
+
+def test_what_a_status_holds_does_not_change_afterwards(study):
+    before = study.status()
+    kept = before.to_dict()
+    finish(study)
+    np.testing.assert_equal(before.to_dict(), kept)
+
+
+# --- how it went
+
+
+def test_the_history_of_a_study_is_bounded_and_ends_where_it_stands(study):
+    assert study.history() == again(study).history()
+    assert [(point.cost, point.risk, point.leader) for point in study.history()] == [(0.0, 1.0, None)]
+    finish(study)
+    points = study.history()
+    status = study.status()
+    assert 2 <= len(points) <= 257
+    assert [point.cost for point in points] == sorted(point.cost for point in points)
+    assert points[-1].cost == status.cost
+    assert points[-1].evidence == status.evidence.min() >= status.needed
+    assert points[-1].leader == status.leader_index
+    assert points == again(study).history()
+
+
+def test_the_length_of_a_journal_tells_whether_anything_has_happened(study):
+    other = again(study)
+    assert study.length() == other.length() == 1
+    trial = study.ask()
+    study.renew(trial)  # leases are in no journal
+    assert other.length() == 2
+    other.tell(trial, 0.5)
+    assert study.length() == 3
+    assert study.state == "running"
+
+
+def test_with_a_tolerance_no_more_is_claimed_than_is_proven():
+    study = create_study(PROBLEM, 0.05, storage="sqlite://", tolerance=0.5)
+    assert study.status().tolerance == 0.5
+    while study.result is None:
+        study.tell(study.ask(), 0.5)
+    assert study.result.tolerance == 0.5
+    assert ", or within 0.5 of it: the risk is 0.05 at most" in str(study.result)
