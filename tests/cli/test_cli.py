@@ -59,6 +59,20 @@ def test_help_imports_neither_numpy_nor_numba():
     assert out.splitlines()[-1] == "[]"
 
 
+def test_the_shell_can_complete_commands(monkeypatch):
+    """Each shell calls the command with what was typed so far."""
+    monkeypatch.setenv("_MFBAI_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "mfbai study re")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    script = "import sys; from mfbai.cli import main; sys.argv = ['mfbai']; main()"
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False).stdout
+    assert out.split() == ["release"]
+
+
+def test_help_says_how_to_install_completion(succeed):
+    assert "--install-completion" in succeed("--help")
+
+
 # --- instances
 
 
@@ -80,23 +94,6 @@ def test_instances_as_json(succeed):
 
 def test_an_unknown_command_is_refused_with_the_nearest(refuse):
     assert "'simulate'" in refuse("simulat", "paper-4x5")
-
-
-def test_the_shell_can_complete_commands(monkeypatch):
-    """Each shell calls the command with what was typed so far."""
-    monkeypatch.setenv("_MFBAI_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", "mfbai study re")
-    monkeypatch.setenv("COMP_CWORD", "2")
-    script = "import sys; from mfbai.cli import main; sys.argv = ['mfbai']; main()"
-    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False).stdout
-    assert out.split() == ["release"]
-
-
-def test_help_says_how_to_install_completion(succeed):
-    assert "--install-completion" in succeed("--help")
-
-
-# --- instances
 
 
 def test_a_real_process_ends_with_2_and_no_traceback():

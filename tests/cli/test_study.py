@@ -123,8 +123,8 @@ def test_without_anything_to_ask_json_says_so(succeed, mfbai_command):
     ("words", "told"),
     [
         (("ask", "design"), "did you mean 'designs'?"),
-        (("tell", "designs", "1-00000000", "0.5"), "is of another study"),
-        (("tell", "designs", "nonsense", "0.5"), "is no trial"),
+        (("tell", "designs", "1-00000000", "0.5"), "belongs to another study"),
+        (("tell", "designs", "nonsense", "0.5"), "is not a trial"),
         (("tell", "designs", "9-KEY", "0.5"), "was never handed out"),
         (("tell", "designs", "1-KEY", "much"), "VALUE is 'much': give a number"),
         (("tell", "designs", "1-KEY", "nan"), "give a finite number"),
@@ -164,7 +164,7 @@ def test_a_false_certificate_is_rejected_with_the_event_that_differs(succeed, mf
     code, out, _ = mfbai_command("study", "verify", "false.json")
     assert (code, out.startswith("REJECTED: event 6: its hash does not fit")) == (1, True)
     code, out, _ = mfbai_command("study", "verify", "study.toml")
-    assert (code, out.startswith("REJECTED: this is no certificate")) == (1, True)
+    assert (code, out.startswith("REJECTED: this is not a certificate")) == (1, True)
 
 
 def test_a_trial_that_is_over_is_not_said_to_be_released(succeed, study):

@@ -1,4 +1,4 @@
-"""Files that commands are called with, and their JSON."""
+"""Files that commands are called with, and what their JSON says."""
 
 import json
 import shlex
@@ -57,6 +57,16 @@ print("some words first")
 print(random.Random(seed).gauss(0.5 if arm == "plain" else 0.9, 0.1))
 """
 PROGRAM = f"{shlex.quote(sys.executable)} evaluate.py {{arm}} {{fidelity}} {{seed}}"
+
+
+def write_files(folder):
+    """Problems, an instance, data and a program."""
+    (folder / "problem.toml").write_text(PROBLEM)
+    (folder / "instance.toml").write_text(PROBLEM + TRUTH)
+    (folder / "evaluations.csv").write_text(CSV)
+    (folder / "tables.json").write_text(json.dumps(TABLES))
+    (folder / "study.toml").write_text(STUDY)
+    (folder / "evaluate.py").write_text(EVALUATE)
 
 
 def read_json(text):
