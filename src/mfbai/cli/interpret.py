@@ -6,7 +6,7 @@ import os
 
 
 def interpret() -> None:
-    """Compile nothing for the rest of this process. Call it before anything imports numba.
+    """Compile nothing for the rest of this process. Call it before anything imports numba, and after every check.
 
     The numbers are the same: every kernel is also valid Python.
     """

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mfbai.cli.interpret import interpret
 from mfbai.cli.options import DEFAULT_STORAGE, STORAGE
 from mfbai.cli.output import LOADING
 from mfbai.terminal import waiting
@@ -89,17 +90,6 @@ def place(storage: str, demo: bool) -> Iterator[tuple[Storage, str]]:
 
     with TemporaryDirectory(prefix="mfbai-demo-", ignore_cleanup_errors=True) as folder:
         yield Storage(f"sqlite:///{folder}/demo.db", create=True), "Three simulated studies"
-
-
-def interpret() -> None:
-    """Have Python interpret what would otherwise compile for a minute: the studies of the demo are small.
-
-    This holds for the rest of the process, so every check must come before it.
-    """
-    import warnings
-
-    os.environ["NUMBA_DISABLE_JIT"] = "1"
-    warnings.filterwarnings("ignore", category=RuntimeWarning, module="mfbai.kernels")  # compiled code does not warn
 
 
 def start_demo(storage: Storage, wanted: bool) -> None:
