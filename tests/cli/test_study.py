@@ -131,7 +131,7 @@ def test_without_anything_to_ask_json_says_so(succeed, mfbai_command):
         (("create", "study.toml", "--name", "designs", "--delta", "0.05"), "exists already"),
         (("create", "study.toml", "--name", " ", "--delta", "2"), "name is ' '"),
         (("create", "study.toml", "--name", "x", "--delta", "2"), "strictly between 0 and 1"),
-        (("create", "study.toml", "--name", "x", "--delta", "5%"), "delta is '5%': give a number"),
+        (("create", "study.toml", "--name", "x", "--delta", "5%"), "delta is '5%': give a number such as 0.05"),
         (("status", "designs", "--top", "0"), "--top"),
         (("create", "study.toml", "--name", "x", "--delta", "0.1", "--strategy", "oracle"), "for simulations only"),
         (("create", "study.toml", "--name", "x", "--delta", "0.1", "--max-cost", "0.01"), "the cheapest evaluation"),
