@@ -94,8 +94,7 @@ def confined(instance: Instance, allowed: NDArray[np.bool_]) -> Oracle:
     tell which arm is best. Its cost, over 1 + gap, is a lower bound for all such allocations."""
     problem = instance.problem
     prices = np.where(allowed, problem.costs, FORBIDDEN * problem.costs)
-    biases = (problem.bias_low, problem.bias_high)
-    return oracle(Instance(instance.means, prices, biases, problem.family, direction=problem.direction))
+    return oracle(problem.replace(costs=prices).instance(instance.means))
 
 
 def _sparse_costs(instance: Instance) -> list[float]:
