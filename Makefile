@@ -10,8 +10,11 @@ demo: $(VENV)/ready
 	$(BIN)/mfbai demo
 	@echo "Here, that is: $(BIN)/mfbai serve --demo"
 
+# ORDER=random shuffles the tests, and prints the seed; ORDER=12345 repeats the order of that seed.
+ORDER :=
+SHUFFLED = $(if $(ORDER),-p randomly $(if $(filter-out random,$(ORDER)),--randomly-seed=$(ORDER)),)
 test: check postgresql chromium
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(SHUFFLED)
 
 # The tests of studies start a PostgreSQL server of their own.
 postgresql:

@@ -7,6 +7,13 @@ import pytest
 from mfbai.cli import main
 from support.postgres import Postgres
 
+SLOWEST = ("test_docs.py", "test_processes.py")  # files that take a minute or more
+
+
+def pytest_collection_modifyitems(items):
+    """The slowest files first: files are given to one worker or the other, which should end together."""
+    items.sort(key=lambda item: item.path.name not in SLOWEST)
+
 
 @pytest.fixture(scope="session")
 def postgres():
