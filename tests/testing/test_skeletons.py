@@ -1,4 +1,4 @@
-"""The skeletons of docs/developer/extending.md where the page does not go. It runs and checks them itself: test_docs.py."""
+"""What docs/developer/extending.md does not show of its skeletons. The page runs and checks them: test_docs.py."""
 
 import sys
 from importlib import import_module
