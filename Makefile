@@ -14,7 +14,7 @@ demo: $(VENV)/ready
 ORDER :=
 SHUFFLED = $(if $(ORDER),-p randomly $(if $(filter-out random,$(ORDER)),--randomly-seed=$(ORDER)),)
 test: check postgresql chromium
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(SHUFFLED)
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(SHUFFLED)
 
 # The tests of studies start a PostgreSQL server of their own.
 postgresql:
@@ -51,18 +51,21 @@ bench-studies: $(VENV)/dev postgresql
 bench-serve: $(VENV)/dev chromium
 	$(BIN)/python bench/serve.py
 
-# pip shows what it does: on a slow line that takes a while.
-$(VENV)/ready: pyproject.toml
+$(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "mfbai needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
 		{ echo "cannot make a virtual environment: on Debian, apt-get install python3-venv"; exit 1; }
+	@touch $@
+
+# pip shows what it does: on a slow line that takes a while.
+$(VENV)/ready: $(VENV)/made pyproject.toml
 	$(BIN)/pip install --disable-pip-version-check --editable .
 	@touch $@
 
-$(VENV)/dev: $(VENV)/ready
+$(VENV)/dev: $(VENV)/made pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $@
+	@touch $@ $(VENV)/ready
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis

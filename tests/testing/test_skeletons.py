@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import mfbai
 from mfbai.model.families import FAMILIES
 from mfbai.model.spec import loads
 
@@ -37,7 +36,9 @@ def skeleton(monkeypatch):
     return load
 
 
-def test_the_family_runs_from_a_spec_file(skeleton, monkeypatch):
+def test_the_family_is_read_from_a_spec_file(skeleton, monkeypatch):
     monkeypatch.setitem(FAMILIES, "binomial", None)  # so that what the file registers is taken back
-    skeleton("family")
-    assert mfbai.simulate(loads(BINOMIAL), "uniform", runs=5).answers.tolist() == [0] * 5
+    family = skeleton("family").Binomial
+    found = loads(BINOMIAL)
+    assert isinstance(found.problem.family, family)
+    assert found.problem.family.to_dict() == {"name": "binomial", "trials": 20}

@@ -38,6 +38,7 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = True, m
         return partial(kernel, inline=inline, memory=memory)
     folder = cache_folder() if Path(function.__code__.co_filename).is_relative_to(PACKAGE) else None
     flags = {"nogil": True, "error_model": "numpy", "forceinline": inline, "_nrt": memory, "cache": folder is not None}
+    flags["no_cfunc_wrapper"] = True  # nobody calls kernels from C, and a tenth of the time to compile is saved
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = folder or before
     try:
