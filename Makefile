@@ -14,7 +14,7 @@ demo: $(VENV)/ready
 ORDER :=
 SHUFFLED = $(if $(ORDER),-p randomly $(if $(filter-out random,$(ORDER)),--randomly-seed=$(ORDER)),)
 test: check postgresql chromium
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(SHUFFLED)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(SHUFFLED)
 
 # The tests of studies start a PostgreSQL server of their own.
 postgresql:

@@ -7,12 +7,12 @@ import pytest
 from mfbai.cli import main
 from support.postgres import Postgres
 
-SLOWEST = ("test_docs.py", "test_processes.py")  # files that take a minute or more
+SLOWEST = "test_docs.py"  # it takes minutes
 
 
 def pytest_collection_modifyitems(items):
-    """The slowest files first: files are given to one worker or the other, which should end together."""
-    items.sort(key=lambda item: item.path.name not in SLOWEST)
+    """The slowest file first: files are given to one worker or the other, which should end together."""
+    items.sort(key=lambda item: item.path.name != SLOWEST)
 
 
 @pytest.fixture(scope="session")
