@@ -1,5 +1,5 @@
-# Every target does its own set-up: a virtual environment in .venv, and in it mfbai alone (for the demo) or with the tools
-# of its developers (for everything else).
+# Every target does its own set-up: a virtual environment in .venv, and in it mfbai with its server (for the demo) or also
+# with the tools of its developers (for everything else).
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -60,7 +60,7 @@ $(VENV)/made:
 
 # pip shows what it does: on a slow line that takes a while.
 $(VENV)/ready: $(VENV)/made pyproject.toml
-	$(BIN)/pip install --disable-pip-version-check --editable .
+	$(BIN)/pip install --disable-pip-version-check --editable '.[web]'
 	@touch $@
 
 $(VENV)/dev: $(VENV)/made pyproject.toml

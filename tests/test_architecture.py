@@ -49,10 +49,11 @@ def test_an_old_name_of_a_module_is_the_module_of_its_new_name(old):
     assert importlib.import_module(old) is importlib.import_module(MOVED[old])
 
 
-@pytest.mark.parametrize("room", mfbai._ROOMS)
+@pytest.mark.parametrize("room", [*mfbai._ROOMS, "families", "literature", "report"])
 def test_packages_that_documents_name_can_be_reached_after_a_plain_import(room):
     """In a process of its own, where nothing else has imported them."""
-    code = f"import mfbai; print(mfbai.{room}.__name__)"
+    within = "".join(f"mfbai.{room}.{module};" for module in mfbai._ROOMS.get(room, []))
+    code = f"import mfbai; print(mfbai.{room}.__name__); {within}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == MOVED.get(f"mfbai.{room}", f"mfbai.{room}")
 

@@ -4,7 +4,6 @@ The public names are loaded when first used, so that `import mfbai` and `mfbai -
 Where they live, and how the packages depend on each other: docs/developer/architecture.md.
 """
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -94,28 +93,28 @@ _HOMES = {
     "mfbai.study.identify": ["identify"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-# Modules that documents name: each can also be reached as an attribute after a plain `import mfbai`.
+# Packages reached as attributes after a plain `import mfbai`, each with its modules that documents name.
 _ROOMS = {
-    "analysis": ["analysis.literature"],
-    "errors": ["errors"],
-    "kernels": ["kernels.allocation"],
-    "literature": ["literature"],
-    "paper": ["paper.sparsity"],
-    "plots": ["plots"],
-    "report": ["report"],
-    "stopping": ["stopping"],
-    "strategies": ["strategies"],
-    "testing": ["testing"],
+    "analysis": ["evidence", "guarantee", "literature", "oracle"],
+    "errors": [],
+    "kernels": ["allocation"],
+    "model": ["families"],
+    "paper": ["reproduce", "sparsity"],
+    "plots": [],
+    "stopping": [],
+    "strategies": [],
+    "study": ["storage"],
+    "testing": [],
 }
 __all__ = sorted([*_HOME_OF, "__version__"])
 _moved.install()
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        for module in _ROOMS[name]:
-            import_module(f"mfbai.{module}")
-        return sys.modules[f"mfbai.{name}"]
+    if name in _ROOMS or f"mfbai.{name}" in _moved.MOVED:
+        for module in _ROOMS.get(name, []):
+            import_module(f"mfbai.{name}.{module}")
+        return import_module(f"mfbai.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'mfbai' has no attribute {name!r}")
     value = getattr(import_module(_HOME_OF[name]), name)

@@ -12,6 +12,7 @@ from types import ModuleType
 MOVED = {
     "mfbai.certainty": "mfbai.analysis.guarantee",
     "mfbai.complexity": "mfbai.analysis.oracle",
+    "mfbai.cutting": "mfbai.analysis.cutting_planes",
     "mfbai.families": "mfbai.model.families",
     "mfbai.guess": "mfbai.model.guess",
     "mfbai.information": "mfbai.analysis.evidence",
@@ -22,6 +23,7 @@ MOVED = {
     "mfbai.spec": "mfbai.model.spec",
     "mfbai.stopping.shape": "mfbai.stopping.interface",
     "mfbai.strategies.shape": "mfbai.strategies.interface",
+    "mfbai.study.records": "mfbai.study.status",
 }
 
 

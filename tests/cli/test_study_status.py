@@ -31,7 +31,7 @@ def test_of_many_arms_the_leader_and_its_closest_rivals_are_shown(many, succeed)
     evidence = many.status().evidence
     rivals = sorted(set(range(30)) - {BEST}, key=lambda arm: evidence[arm])
     assert listed(out) == [ARMS[arm] for arm in [BEST, *rivals][:20]]
-    assert "and 10 more arms (mfbai study status --top 30)" in out
+    assert "and 10 more arms (mfbai study status many --top 30)" in out
 
 
 def test_top_says_how_many_arms_are_shown(many, succeed):

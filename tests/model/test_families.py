@@ -85,7 +85,6 @@ def test_mean_range_is_the_closure_of_the_possible_means(family, mean_range):
 
 def test_families_are_listed_by_their_name():
     assert all(FAMILIES[name].name == name for name in FAMILIES)
-    assert set(FAMILIES) == {"gaussian", "subgaussian", "bernoulli", "poisson", "exponential"}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What plans are made of: truths that fit a guess, variants of a problem, ideal costs and simulations."""
 
 from math import ceil, log
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from mfbai import Bernoulli, Exponential, Gaussian, Guess, Instance, Poisson, Pr
 from mfbai.analysis.oracle import oracle
 from mfbai.planning import ideal, samples, truths, variants
 from mfbai.planning.results import spread, spread_of_runs
-from mfbai.stopping import RULES, Rule
+from mfbai.stopping import RULES, Rule, decide
 from support.plans import COINS, INSTANCE, LIKE_NONE, PROBLEM, faults_of
 
 # --- truths
@@ -265,3 +266,16 @@ def test_a_cheap_fidelity_whose_runs_take_too_long_is_not_condemned(monkeypatch)
     assert found.fidelities[0].verdict == "worth having"
     assert (found.advice, found.expected.strategy) == ("all", None)
     assert found.estimates[-1].cost["all"].at_least
+
+
+class NeverState(NamedTuple):
+    """Of a rule that does not stop on data that it was not shown one by one."""
+
+
+def test_a_rule_that_never_stops_has_an_infinite_ideal_cost_for_every_truth():
+    decide.register(NeverState, lambda model, stats, rule, level: -1)
+    rule = Rule("never", "does not stop", lambda model, deltas, fidelities: NeverState())
+    instance = mfbai.load("paper-5x2")
+    found = oracle(instance)
+    costs = ideal.ideal_costs(instance.problem, np.stack([instance.means] * 2), [found] * 2, rule, 0.05, 0.0)
+    assert costs.tolist() == [np.inf, np.inf]

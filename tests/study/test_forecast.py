@@ -76,6 +76,15 @@ def test_there_is_no_forecast_while_the_best_arms_tie():
     assert Forecast(study).remaining(status) is None
 
 
+def test_arms_that_tie_with_unequal_numbers_of_values_have_no_forecast():
+    """Only zeros so far: the estimates keep away from 0 by what each arm's data leave open, which is no difference."""
+    problem = mfbai.Problem(3, [1.0], [0.0], mfbai.Bernoulli())
+    study = mfbai.create_study(problem, 0.05, storage=IN_MEMORY)
+    for arm, count in enumerate((2, 3, 4)):
+        study.add(arm, 0, [0.0] * count)
+    assert Forecast(study).remaining(study.status()) is None
+
+
 def test_there_is_no_forecast_for_another_rule():
     """The evidence that is missing says nothing about when another rule decides."""
     study = make_study(stopping="stylised")

@@ -124,7 +124,8 @@ def picture(run: Run) -> Group:
         low, high = ends[a].tolist()
         cells.add_row(arm, *spent, f"{low:.2f}-{high:.2f}" if isfinite(high - low) else "", style=style)
     steps = int(stats.steps[0])
-    told = f"evidence {proven:.2f} of {needed:.2f} needed; {steps} evaluations, cost {stats.spent[0]:.2f}"
+    made = "1 evaluation" if steps == 1 else f"{steps} evaluations"
+    told = f"evidence {proven:.2f} of {needed:.2f} needed; {made}, cost {stats.spent[0]:.2f}"
     bar = ProgressBar(total=needed, completed=min(proven, needed), width=72)
     return Group(told, bar, "\n", cells)
 

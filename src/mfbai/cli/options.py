@@ -61,7 +61,8 @@ def number(faults: Faults, field: str, text: str, example: float | None = None) 
         return float(text)
     except ValueError:
         part = text.strip().removesuffix("%")
-        example = float(part) / 100 if part != text.strip() and is_number(part) else example
+        if part != text.strip() and is_number(part) and 0 < float(part) < 100:
+            example = float(part) / 100
         such = "" if example is None else f" such as {example:g}"
         faults.add(field, f"is {text!r}: give a number{such}")
         return None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 PORT = 8400
-NEEDED = "pip install 'mfbai[web]'"
+NEEDED = "pip install 'mfbai[web]', or in a checkout: pip install '.[web]'"
 
 
 def serve(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf
+from math import inf, isfinite
 
 import numpy as np
 
@@ -35,7 +35,8 @@ def ideal_costs(
     for n, (means, best) in enumerate(zip(truths, found, strict=True)):
         if best.cost_complexity > 0:
             costs[n] = _ideal_cost(problem, means, best, rule, delta, tolerance, guess * best.cost_complexity)
-            guess = costs[n] / best.cost_complexity  # nearly the same for the next truth
+            if isfinite(costs[n]):
+                guess = costs[n] / best.cost_complexity  # nearly the same for the next truth
     return costs
 
 

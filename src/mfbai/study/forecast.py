@@ -7,8 +7,9 @@ import time
 import numpy as np
 
 from mfbai.analysis.oracle import Oracle, oracle
-from mfbai.errors import InvalidInput
+from mfbai.errors import Faults, InvalidInput
 from mfbai.kernels import transport
+from mfbai.model.given import refuse_tie
 from mfbai.model.means import instance_of, place, positions_of
 from mfbai.model.problem import Array
 from mfbai.stopping import DEFAULT
@@ -57,7 +58,7 @@ class Forecast:
 
 
 def estimate(status: Status) -> Array:
-    """(K, M) the means that fit the data best, of those that the bias bounds allow.
+    """(K, M) the means that fit the data best, of those that the bias bounds allow. InvalidInput if the best arms tie.
 
     Cells without data are in the middle of their bounds; arms without any are as good as the average of the others.
     """
@@ -69,6 +70,9 @@ def estimate(status: Status) -> Array:
         transport.fit(model, status.counts, means, arm, work)
     fit = (work.psi_low + work.psi_high) / 2
     tops = np.where(seen, fit, fit[seen].mean() if seen.any() else 0.0)
+    faults = Faults()
+    refuse_tie(faults, problem.arms, tops)  # below, arms with more data are moved less: that is no difference
+    faults.raise_if_any("data")
     tops = problem.sign * _inside(tops, model.top_low, model.top_high, status.counts.sum(axis=1))
     observed = np.where(status.counts > 0, status.means, np.nan)
     observed[:, -1] = tops

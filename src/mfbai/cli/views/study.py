@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def picture(status: Status, *more: Any, top: int = SHOWN, remaining: float | Non
     head = Text(sentences.state_of(status), style="bold" if status.result else "")
     told = Text(sentences.progress(status, remaining))
     count = status.problem.n_arms
-    rest = [Text(f"and {count - top} more arms (mfbai study status --top {count})", style="dim")] if count > top else []
+    hint = f"and {count - top} more arms (mfbai study status {quote(status.name)} --top {count})"
+    rest = [Text(hint, style="dim")] if count > top else []
     warnings = [f"Bias alarm: {sentences.alarm(alarm, status.problem)}" for alarm in status.alarms]
     alarms = [Text(warning, style="bold red") for warning in warnings]
     return Group(head, told, bar, "", arms(status, top), *rest, *alarms, *more)

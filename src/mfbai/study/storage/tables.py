@@ -2,8 +2,10 @@
 
 import sqlalchemy as sa
 
-SCHEMA = 2  # the version of the tables below
-UPGRADES = {1: ["ALTER TABLE mfbai_leases ADD COLUMN request TEXT"]}  # from each version to the next
+# Version 3 has the tables of version 2: it keeps mfbai 0.1.0, which would draw the seeds of new studies in its own way,
+# from writing to them.
+SCHEMA = 3
+UPGRADES = {1: ["ALTER TABLE mfbai_leases ADD COLUMN request TEXT"], 2: []}  # from each version to the next
 
 tables = sa.MetaData()
 schema = sa.Table("mfbai_schema", tables, sa.Column("version", sa.Integer, nullable=False))
