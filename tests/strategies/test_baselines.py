@@ -23,7 +23,7 @@ def test_iise_costs_what_the_paper_reports():
 
 @pytest.mark.parametrize("name", PAPER)
 def test_nothing_is_cheaper_than_the_oracle(name):
-    """Whoever knows the optimal allocation pays least, by 15 % and more; its mean is known to within 4 %."""
+    """Knowing the optimal allocation is cheapest, by 15 % and more; its mean is known to within 4 %."""
     floor = runs_of(name, "oracle")
     assert floor.stopped.all()
     for other in ("mf-grad", "mf-grad-const", "grad", "iise", "track-and-stop", "uniform"):

@@ -1,4 +1,4 @@
-"""Who may call a server: tokens, hosts, origins, kinds of content."""
+"""Access to a server: tokens, hosts, origins, kinds of content."""
 
 import pytest
 
