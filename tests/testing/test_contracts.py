@@ -57,7 +57,7 @@ class Hasty(NamedTuple):
 
 
 @kernel
-def hasty_observe(model, stats, rule, arm, fidelity):
+def hasty_observe(model, stats, rule, arm, fidelity, x):
     pass
 
 

@@ -31,7 +31,7 @@ def init(model, deltas, fidelities):
 
 
 @kernel
-def intervals_observe(model, stats, rule, arm, fidelity):
+def intervals_observe(model, stats, rule, arm, fidelity, x):
     """Move the interval of the arm that was evaluated. Once an end is proven, it stays so."""
     for level in range(rule.target.size):
         low = e_values.limit(model, stats, arm, 1.0, rule.target[level], rule.work)

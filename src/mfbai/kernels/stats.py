@@ -7,15 +7,19 @@ import numpy as np
 from mfbai.kernels.jit import kernel
 
 
+OWN_SEED = np.array([-1, 0])  # stands for a seed that no other evaluation has
+
+
 class Stats(NamedTuple):
     count: np.ndarray  # type: ignore[assignment]  # (K, M) evaluations told; floats, to serve as weights
     mean: np.ndarray  # (K, M) their means, 0 where there are none
     spent: np.ndarray  # (1,) total cost
     steps: np.ndarray  # (1,) evaluations told in all
+    seed: np.ndarray  # (2,) of the last of them, where arms share seeds: see `strategies.interface.seed`
 
 
 def make_stats(shape) -> Stats:
-    return Stats(np.zeros(shape), np.zeros(shape), np.zeros(1), np.zeros(1, dtype=np.int64))
+    return Stats(np.zeros(shape), np.zeros(shape), np.zeros(1), np.zeros(1, dtype=np.int64), OWN_SEED.copy())
 
 
 @kernel

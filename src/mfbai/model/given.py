@@ -14,6 +14,7 @@ from mfbai.model.families import Family
 
 Array = NDArray[np.float64]
 DIRECTIONS = {"maximise": 1.0, "minimise": -1.0}
+SEEDS = ("independent", "common")  # of evaluations: one for each, or one for all arms in turn
 ROUNDING = 1e-9  # relative slack for means written at the very edge of their bias bounds, such as 0.5 - 0.1
 
 
@@ -43,7 +44,7 @@ def read_names(
     )
 
 
-def check_known(cells: Cells, costs: Any, biases: Any, family: Any, direction: Any) -> Known:
+def check_known(cells: Cells, costs: Any, biases: Any, family: Any, direction: Any, seeds: Any) -> Known:
     """What could be read of all that is known beforehand."""
     costs = cells.read("costs", costs)
     if costs is not None:
@@ -53,6 +54,7 @@ def check_known(cells: Cells, costs: Any, biases: Any, family: Any, direction: A
     if low is not None and high is not None and family is not None:
         _refuse_impossible_arms(cells, low, high, family)
     check_choice(cells.faults, "direction", direction, DIRECTIONS)
+    check_choice(cells.faults, "seeds", seeds, SEEDS)
     return Known(costs, low, high, family, DIRECTIONS.get(direction) if isinstance(direction, str) else None)
 
 

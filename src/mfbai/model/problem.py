@@ -19,6 +19,7 @@ from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.model.families import Family, Law
 from mfbai.model.given import DIRECTIONS as DIRECTIONS
 from mfbai.model.given import ROUNDING as ROUNDING
+from mfbai.model.given import SEEDS as SEEDS
 from mfbai.model.given import Array as Array
 from mfbai.model.given import check_known, check_means, read_names, refuse_tie, top_interval
 
@@ -33,6 +34,7 @@ class Model(NamedTuple):
     top_high: Array  # (K,) greatest top mean for which every cell still has a possible mean
     tolerance: float  # an arm this close to the best is as good
     law: Law
+    common: bool = False  # whether arms share seeds
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -46,6 +48,7 @@ class Problem:
     family      the noise: Gaussian(variance=0.01), Bernoulli(), ...
     fidelities  how many, or their names; cheapest first, the true one last
     direction   "maximise" or "minimise" the top mean
+    seeds       "independent", or "common": arms are evaluated with the same seeds in turn, so that luck cancels
 
     A tuple of two is read as a pair as soon as one of the two is itself a sequence: `([-0.1, 0], [0.3, 0])`.
     Anything else is radii, so `(0.25, 0)` says 0.25 and 0 for two fidelities; write a (2, M) table of radii as a
@@ -63,6 +66,7 @@ class Problem:
     bias_high: Array
     family: Family
     direction: str
+    seeds: str
 
     def __init__(
         self,
@@ -73,10 +77,11 @@ class Problem:
         *,
         fidelities: int | Sequence[str] | None = None,
         direction: str = "maximise",
+        seeds: str = "independent",
     ) -> None:
         faults = Faults()
         cells = read_names(faults, arms, fidelities, costs, biases, family)
-        known = check_known(cells, costs, biases, family, direction)
+        known = check_known(cells, costs, biases, family, direction, seeds)
         faults.raise_if_any("problem")
         vars(self).update(
             arms=cells.arms,
@@ -86,6 +91,7 @@ class Problem:
             bias_high=_read_only(known.bias_high, cells.shape),
             family=copy.deepcopy(family),  # the caller may change the arrays that it was made of
             direction=direction,
+            seeds=seeds,
         )
 
     @property
@@ -117,7 +123,7 @@ class Problem:
             low, high, mean_range = 0.0 - high, 0.0 - low, (0.0 - mean_range[1], 0.0 - mean_range[0])  # no -0.0
         law = self.family.law(self.shape, self.sign)
         top = top_interval(low, high, mean_range)
-        return Model(self.costs.copy(), low.copy(), high.copy(), *top, gap, law)
+        return Model(self.costs.copy(), low.copy(), high.copy(), *top, gap, law, self.seeds == "common")
 
     def replace(self, **changes: Any) -> Problem:
         """The same problem, but for the arguments of Problem given here.
@@ -145,9 +151,10 @@ class Problem:
 
     def to_dict(self) -> dict[str, Any]:
         """The tables of a spec file (see mfbai.model.spec)."""
+        shared = {"seeds": self.seeds} if self.seeds != SEEDS[0] else {}
         columns = zip(self.fidelities, self.costs.T, self.bias_low.T, self.bias_high.T, strict=True)
         return {
-            "problem": {"arms": list(self.arms), "direction": self.direction},
+            "problem": {"arms": list(self.arms), "direction": self.direction, **shared},
             "fidelity": [
                 {"name": name, "cost": _cost_entry(cost), "bias": _bias_entry(low, high)}
                 for name, cost, low, high in columns
@@ -158,12 +165,15 @@ class Problem:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Problem):
             return NotImplemented
-        if (self.arms, self.fidelities, self.direction) != (other.arms, other.fidelities, other.direction):
+        if self._words() != other._words():
             return False
         return self.family.name == other.family.name and all(map(np.array_equal, self._arrays(), other._arrays()))
 
     def __repr__(self) -> str:
         return f"<Problem: {self._summary()}>"
+
+    def _words(self) -> tuple[Any, ...]:
+        return self.arms, self.fidelities, self.direction, self.seeds
 
     def _arguments(self) -> dict[str, Any]:
         """What Problem was made of."""
@@ -174,6 +184,7 @@ class Problem:
             "family": self.family,
             "fidelities": self.fidelities,
             "direction": self.direction,
+            "seeds": self.seeds,
         }
 
     def _arrays(self) -> tuple[Any, ...]:
@@ -183,7 +194,8 @@ class Problem:
         arms = f"{self.n_arms} arms ({_some(self.arms)})"
         word = "fidelity" if self.n_fidelities == 1 else "fidelities"
         fidelities = f"{self.n_fidelities} {word} ({_some(self.fidelities)})"
-        return f"{arms}, {fidelities}, {self.family.name}, {self.direction}"
+        seeds = ", common seeds" if self.seeds == "common" else ""
+        return f"{arms}, {fidelities}, {self.family.name}, {self.direction}{seeds}"
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -212,17 +224,20 @@ class Instance:
         arms: int | Sequence[str] | None = None,
         fidelities: int | Sequence[str] | None = None,
         direction: str = "maximise",
+        seeds: str = "independent",
         name: str | None = None,
         ties: bool = False,
     ) -> None:
         faults = Faults()
         cells = read_names(faults, arms, fidelities, costs, biases, family, means)
-        known = check_known(cells, costs, biases, family, direction)
+        known = check_known(cells, costs, biases, family, direction, seeds)
         table = check_means(cells, known, means)
         if table is not None and known.sign is not None and not ties:
             refuse_tie(faults, cells.arms, known.sign * table[:, -1])
         faults.raise_if_any("instance")
-        problem = Problem(cells.arms, costs, biases, family, fidelities=cells.fidelities, direction=direction)
+        problem = Problem(
+            cells.arms, costs, biases, family, fidelities=cells.fidelities, direction=direction, seeds=seeds
+        )
         vars(self).update(problem=problem, means=_read_only(table, cells.shape), name=name)
 
     @property

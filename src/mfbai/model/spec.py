@@ -52,7 +52,7 @@ ANY_FAMILY = Gaussian(1.0)
 
 # Where in the file a field of Problem or Instance comes from.
 TABLE_OF = {
-    **dict.fromkeys(("arms", "direction"), "problem"),
+    **dict.fromkeys(("arms", "direction", "seeds"), "problem"),
     **dict.fromkeys(("costs", "biases", "bias_low", "bias_high", "fidelities"), "fidelity"),
     **dict.fromkeys(("family", "variance", "bounds"), "family"),
     "means": "truth",
@@ -102,7 +102,7 @@ def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: boo
     """What a spec file with these tables holds; the reverse of `to_dict` of Problem and Instance."""
     faults = Faults()
     _check_keys(faults, "the spec", document, required=("problem", "fidelity", "family"), optional=("truth", "guess"))
-    problem = _table(faults, document, "problem", required=("arms",), optional=("direction",))
+    problem = _table(faults, document, "problem", required=("arms",), optional=("direction", "seeds"))
     truth = _table(faults, document, "truth", required=("means",))
     tables = _fidelities(faults, document)
     n_arms = _count_arms(problem, tables, truth)
@@ -113,6 +113,7 @@ def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: boo
         "family": _family(faults, document),
         "fidelities": [table.get("name", f"fidelity {i + 1}") for i, table in enumerate(tables)] or None,
         "direction": problem.get("direction", "maximise"),
+        "seeds": problem.get("seeds", "independent"),
     }
     built = None
     with faults.absorb(lambda fault: _in_file(fault, parts["arms"], tables)):

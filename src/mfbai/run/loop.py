@@ -8,7 +8,7 @@ from mfbai.kernels.jit import kernel
 from mfbai.kernels.laws import sample
 from mfbai.kernels.stats import record
 from mfbai.stopping.interface import decide, observe
-from mfbai.strategies.interface import ask, tell
+from mfbai.strategies.interface import ask, seed, tell
 
 
 class Outcome(NamedTuple):
@@ -34,7 +34,7 @@ def step(model, stats, state, rule, outcome, arm, fidelity, x):
     """Take in one evaluation: statistics, strategy, stopping rule."""
     record(model, stats, arm, fidelity, x)
     tell(model, stats, state, arm, fidelity, x)
-    observe(model, stats, rule, arm, fidelity)
+    observe(model, stats, rule, arm, fidelity, x)
     while outcome.levels[0] < outcome.answer.size:
         level = outcome.levels[0]
         answer = decide(model, stats, rule, level)
@@ -49,6 +49,7 @@ def advance(model, truth, stats, state, rule, outcome, pending, rng, until):
     """Ask, sample and tell until every level is decided or `until` evaluations are made."""
     while stats.steps[0] < until and outcome.levels[0] < outcome.answer.size:
         arm, fidelity = ask(model, stats, state, pending)
+        stats.seed[0], stats.seed[1] = seed(model, stats, state, pending)
         x = sample(model.law, rng, arm, fidelity, truth[arm, fidelity])
         step(model, stats, state, rule, outcome, arm, fidelity, x)
 
@@ -57,4 +58,12 @@ def advance(model, truth, stats, state, rule, outcome, pending, rng, until):
 def replay(model, stats, state, rule, outcome, arms, fidelities, values):
     """Tell a journal's evaluations in order."""
     for n in range(arms.size):
+        step(model, stats, state, rule, outcome, arms[n], fidelities[n], values[n])
+
+
+@kernel
+def replay_rounds(model, stats, state, rule, outcome, arms, fidelities, values, seeds):
+    """The same where arms share seeds: (evaluations, 2)."""
+    for n in range(arms.size):
+        stats.seed[0], stats.seed[1] = seeds[n, 0], seeds[n, 1]
         step(model, stats, state, rule, outcome, arms[n], fidelities[n], values[n])

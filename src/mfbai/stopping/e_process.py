@@ -65,7 +65,7 @@ def init(model, deltas, fidelities) -> State:
 
 
 @kernel
-def e_process_observe(model, stats, rule, arm, fidelity):
+def e_process_observe(model, stats, rule, arm, fidelity, x):
     rule.work.stale[arm] = True
     for side in range(2):
         if rule.pair[side] == arm:

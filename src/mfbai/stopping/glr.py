@@ -76,7 +76,7 @@ def contribution(model, stats, arm, fidelity, x):
 
 
 @kernel
-def glr_observe(model, stats, rule, arm, fidelity):
+def glr_observe(model, stats, rule, arm, fidelity, x):
     rule.work.stale[arm] = True
     if rule.pair[0] < 0:
         return

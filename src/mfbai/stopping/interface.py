@@ -14,8 +14,8 @@ from mfbai.kernels.jit import generic
 
 
 @generic(2)
-def observe(model, stats, rule, arm, fidelity):
-    """Note that a cell was told a value, which `stats` holds already. The only mutator of `rule` beside `decide`."""
+def observe(model, stats, rule, arm, fidelity, x):
+    """Note that a cell returned x, which `stats` holds already. The only mutator of `rule` beside `decide`."""
 
 
 @generic(2)
@@ -31,3 +31,4 @@ class Rule:
     summary: str
     init: Callable[..., Any]  # init(model, deltas, fidelities, **options) -> record
     options: Mapping[str, Any] = field(default_factory=dict)
+    ordered: bool = False  # whether it takes in all evaluations in the order of asking, not only those of each cell

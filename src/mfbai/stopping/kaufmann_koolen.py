@@ -67,8 +67,8 @@ def any_family(x: float) -> float:
 
 
 @kernel
-def kaufmann_koolen_observe(model, stats, rule, arm, fidelity):
-    glr.glr_observe(model, stats, rule.glr, arm, fidelity)
+def kaufmann_koolen_observe(model, stats, rule, arm, fidelity, x):
+    glr.glr_observe(model, stats, rule.glr, arm, fidelity, x)
 
 
 @kernel

@@ -20,7 +20,7 @@ def never() -> State:
 
 
 @kernel
-def own_observe(model, stats, rule, arm, fidelity):
+def own_observe(model, stats, rule, arm, fidelity, x):
     pass
 
 

@@ -122,7 +122,7 @@ def fresh(stats, pending, a, m):
 def frugal_tell(model, stats, state, arm, fidelity, x):
     rule, K = state.rule, stats.count.shape[0]
     state.spent[arm] += model.cost[arm, fidelity] / model.cost[arm, state.cheapest[arm]]
-    e_process.e_process_observe(model, stats, rule, arm, fidelity)
+    e_process.e_process_observe(model, stats, rule, arm, fidelity, x)
     fit(model, stats.count, stats.mean, arm, rule.work)
     set_noise(model, stats, state, arm)
     before = state.leader[0]

@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mfbai.kernels.jit import generic
+from mfbai.kernels.jit import generic, kernel
 from mfbai.model.problem import Instance, Problem
+
+SEEDS = 8  # that a round can have
 
 
 @generic(2)
@@ -22,6 +24,22 @@ def ask(model, stats, state, pending):
 @generic(2)
 def tell(model, stats, state, arm, fidelity, x):
     """Learn that a cell returned x, which `stats` holds already. The only mutator of `state`."""
+
+
+@kernel
+def own_seed(model, stats, state, pending):
+    return -1, 0
+
+
+@generic(2, choose=lambda state: own_seed)
+def seed(model, stats, state, pending):
+    """The seed of the evaluation that `ask` names: its number, and its part in its round.
+
+    Strategies that give several arms the same seed say which; the number's quotient by `SEEDS` is that of the round.
+    A round begins with the arm that the others are compared with, the only one whose part is negative: minus the
+    evaluations that the round has in all. For the others the part is the number of seeds that their arm has in it. All
+    other strategies have evaluations with seeds of their own: -1, 0.
+    """
 
 
 @dataclass(frozen=True)
@@ -36,6 +54,8 @@ class Strategy:
     own_rule: bool = False  # whether `tell` also decides when to stop, and puts the arm into `state.answer` (1,)
     # What else init takes: "delta", if sampling depends on it; "instance", the truth, or in a live study the problem.
     needs: tuple[str, ...] = ()
+    # Of a state, where arms share seeds: the round that could begin now, as (arm, fidelity, seed within it, part).
+    round: Callable[[Any], list[tuple[int, int, int, int]]] | None = None
     keeps: str | None = None  # the name of a rule whose record the strategy keeps as `state.rule`: a run uses the same
 
     def make(
