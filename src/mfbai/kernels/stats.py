@@ -6,7 +6,6 @@ import numpy as np
 
 from mfbai.kernels.jit import kernel
 
-
 OWN_SEED = np.array([-1, 0])  # stands for a seed that no other evaluation has
 
 
