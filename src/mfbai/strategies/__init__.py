@@ -2,7 +2,8 @@
 
 interface       the shape of a strategy
 common          what several of them share
-frugal          the cheapest: the default
+race            leader and rivals in step: the cheapest
+frugal          the most certainty for its cost, for every family
 mf_grad         the paper's gradient method
 grad            the same at the top fidelity alone
 track_and_stop  tracks the optimal shares at the top fidelity
@@ -12,7 +13,7 @@ uniform         every cell equally often
 oracle          tracks the optimal shares of the true means: for simulations only
 """
 
-from mfbai.strategies import frugal, grad, iise, lucb, mf_grad, oracle, track_and_stop, uniform
+from mfbai.strategies import frugal, grad, iise, lucb, mf_grad, oracle, race, track_and_stop, uniform
 from mfbai.strategies.interface import Strategy, ask, tell
 
 __all__ = ["DEFAULT", "STRATEGIES", "Strategy", "ask", "tell"]
@@ -21,6 +22,6 @@ DEFAULT = "frugal"  # of studies: the cheapest
 
 STRATEGIES: dict[str, Strategy] = {
     strategy.name: strategy
-    for module in (frugal, mf_grad, grad, track_and_stop, iise, lucb, uniform, oracle)
+    for module in (race, frugal, mf_grad, grad, track_and_stop, iise, lucb, uniform, oracle)
     for strategy in module.STRATEGIES
 }

@@ -20,7 +20,7 @@ Rivals are ruled out by the e-process, which the strategy keeps for itself; if t
 the same record. Starts with one evaluation of each arm, at its cheapest fidelity.
 """
 
-from math import exp, inf, log, sqrt
+from math import exp, inf, log
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from mfbai.kernels.laws import variance
 from mfbai.kernels.transport import fit, pair
 from mfbai.stopping import e_process
 from mfbai.strategies.interface import Strategy, ask, tell
+from mfbai.strategies.optimism import reach_of
 
 FEE = 2.0  # nats: about what a cell costs an arm in the e-process
 MARGIN = 5.0  # nats: about by how much f must exceed ln((K - 1) / delta)
@@ -53,7 +54,7 @@ class State(NamedTuple):
     weight: np.ndarray  # (K,) q_j; 0 for s and for rivals that are ruled out
     score: np.ndarray  # (K,) of each rival's best cell
     choice: np.ndarray  # (K,) that cell's fidelity
-    edge: np.ndarray  # (M,) how high s may reach at each fidelity
+    reach: np.ndarray  # (K, M) the top mean that each cell may still rule out: see `optimism`
     part: np.ndarray  # (K, M) what each rival adds to the scores of s
     total: np.ndarray  # (M,) their sums
 
@@ -75,7 +76,7 @@ def init(model, delta):
         weight=np.zeros(K),
         score=np.zeros(K),
         choice=np.zeros(K, dtype=np.int64),
-        edge=np.zeros(M),
+        reach=np.zeros((K, M)),
         part=np.zeros((K, M)),
         total=np.zeros(M),
     )
@@ -204,10 +205,8 @@ def weight_of(state, j):
 def promise_all(model, stats, state):
     """Compute all weights and scores again."""
     s, K = state.leader[0], state.gap.size
-    top = ceiling(model, stats, state, s)
-    for m in range(stats.count.shape[1]):
-        state.edge[m] = reach(model, stats, state, s, m, top)
-        state.total[m] = 0.0
+    reach_of(model, stats, state.noise, state.rule.work, state.log[0], True, 0.0, s, state.reach)
+    state.total[:] = 0.0
     state.part[:, :] = 0.0
     open_rivals = 0
     for j in range(K):
@@ -223,51 +222,18 @@ def promise(model, stats, state, j, weight):
     """Give rival j a weight: find its best cell, and what it adds to the scores of the leader."""
     s = state.leader[0]
     state.weight[j], state.score[j] = weight, 0.0
-    top = ceiling(model, stats, state, j) if weight > 0.0 else 0.0
+    if weight > 0.0:
+        reach_of(model, stats, state.noise, state.rule.work, state.log[0], False, 0.0, j, state.reach)
     for m in range(stats.count.shape[1]):
         mine, leaders = 0.0, 0.0
         if weight > 0.0:
-            beyond = reach(model, stats, state, j, m, top) + state.eta[j] + model.tolerance
+            beyond = state.reach[j, m] + state.eta[j] + model.tolerance
             mine = weight * gain(model, stats, state, j, m, beyond, j)
-            leaders = weight * gain(model, stats, state, s, m, state.edge[m] - state.eta[j], j)
+            leaders = weight * gain(model, stats, state, s, m, state.reach[s, m] - state.eta[j], j)
         if mine > state.score[j]:
             state.score[j], state.choice[j] = mine, m
         state.total[m] += leaders - state.part[j, m]
         state.part[j, m] = leaders
-
-
-@kernel
-def hope(model, stats, state, a, m):
-    """How far the mean of a cell with data may be, towards where that would tell the leader from its rivals: up for the
-    leader, down, and so with the other sign, for a rival."""
-    work, mean = state.rule.work, stats.mean[a, m]
-    if work.psi_low[a] == work.psi_high[a]:
-        mean = min(max(mean, work.psi_low[a] + model.bias_low[a, m]), work.psi_low[a] + model.bias_high[a, m])
-    radius = sqrt(2.0 * state.noise[a, m] * state.log[0] / stats.count[a, m])
-    return mean + radius if a == state.leader[0] else radius - mean
-
-
-@kernel
-def ceiling(model, stats, state, a):
-    """How far the arm's top mean may be, in the same direction: half-way to the most that its data allow."""
-    work = state.rule.work
-    leads = a == state.leader[0]
-    end = work.psi_high[a] if leads else -work.psi_low[a]
-    most = inf
-    for m in range(stats.count.shape[1]):
-        if stats.count[a, m] > 0.0:
-            bias = -model.bias_low[a, m] if leads else model.bias_high[a, m]
-            most = min(most, hope(model, stats, state, a, m) + bias)
-    return 0.5 * (max(end, most) + end)
-
-
-@kernel
-def reach(model, stats, state, a, m, top):
-    """The top mean that a cell may still rule out, in the same direction."""
-    if stats.count[a, m] == 0.0:
-        return top
-    bias = -model.bias_high[a, m] if a == state.leader[0] else model.bias_low[a, m]
-    return min(top, hope(model, stats, state, a, m) + bias)
 
 
 @kernel

@@ -1,0 +1,285 @@
+"""Race with independent seeds: leader and rivals in step, each at the fidelity that finishes at the least cost.
+
+Starts with one evaluation of each arm, at its cheapest fidelity. Then let s be the arm of the largest psi that is not
+ruled out, R[a, m] how far each cell may reach (`optimism`), need_j the nats that are missing against rival j, and
+
+    rate_j(m, k) = (R[s, m] + R[j, k])^2 / 2 (sqrt(w_j cost_s variance_s) + sqrt(cost_j variance_j))^2
+
+what a unit of cost brings against j if s is evaluated at m, j at k, and j bears the part w_j of what s costs. The
+leader's fidelity is the one of the least sum of need_j / rate_j, each rival's the one of the best rate; the shares w_j
+are those of the plan that would finish all rivals at the least cost. A rival is *due* if its book is open by half its
+natural tilt: evaluate the due rival of the largest need_j / rate_j, or, if none is due, the leader. So books close at
+once, and no leader's value is wasted.
+
+A tilt is the estimated gap over the noise of the contrast: what is best if the estimate is right. It is made a little
+smaller while the estimate is rough.
+"""
+
+from math import inf, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from mfbai.kernels.jit import kernel
+from mfbai.kernels.transport import Work, fit, make_work
+from mfbai.stopping.books import Books, books_observe, is_out, make_books
+from mfbai.strategies.interface import ask, tell
+from mfbai.strategies.optimism import reach_of
+
+BETA = 3.0  # optimism: ln(1 + BETA * needed / evidence)
+CAUTION = 0.3  # part of its bias interval by which a cell without data is taken to be worse
+MARGIN = 2.0  # nats: about what the bets lose against the best tilt
+LEAST = 1.0  # nats that a rival is taken to need, at least
+SHRINK = 0.25  # of a gap, in terms of its squared error over the gap
+DUE = 0.5  # natural tilts by which a book is open before its rival is due
+PACE = 0.1  # how slowly shares follow the plan, with each evaluation of the leader
+STEADY = 0.02  # relative change of the optimism that is ignored
+
+
+class State(NamedTuple):
+    rule: Books
+    work: Work  # the arms' fits
+    cheapest: np.ndarray  # (K,) each arm's cheapest fidelity
+    noise: np.ndarray  # (K, M) variances
+    price: np.ndarray  # (K, M) sqrt(cost * variance)
+    reach: np.ndarray  # (K, M) R
+    sure: np.ndarray  # (K, M) the same without optimism; only where there are data
+    log: np.ndarray  # (1,) the optimism, nearly
+    gap: np.ndarray  # (K,) evidence against each rival, roughly
+    need: np.ndarray  # (K,) nats that are missing; 0 for the leader and for rivals that are ruled out
+    effort: np.ndarray  # (K, M) need_j / rate_j for the leader at m
+    choice: np.ndarray  # (K, M) the rival's fidelity there
+    total: np.ndarray  # (M,) the sums of the efforts
+    fidelity: np.ndarray  # (1,) the leader's
+    weight: np.ndarray  # (K,) w_j
+    plan: np.ndarray  # (2, K) what the shares are computed of
+
+
+def make_state(model, delta):
+    K, M = model.cost.shape
+    noise = 1.0 / model.law.precision
+    return State(
+        rule=make_books(model, np.array([delta])),
+        work=make_work(model),
+        cheapest=np.argmin(model.cost, axis=1),
+        noise=noise,
+        price=np.sqrt(model.cost * noise),
+        reach=np.zeros((K, M)),
+        sure=np.zeros((K, M)),
+        log=np.zeros(1),
+        gap=np.zeros(K),
+        need=np.zeros(K),
+        effort=np.zeros((K, M)),
+        choice=np.zeros((K, M), dtype=np.int64),
+        total=np.zeros(M),
+        fidelity=np.zeros(1, dtype=np.int64),
+        weight=np.full(K, 1.0 / (K - 1)),
+        plan=np.zeros((2, K)),
+    )
+
+
+@kernel
+def books_ask(model, stats, state, pending):
+    rule, s, m = state.rule, state.rule.leader[0], state.fidelity[0]
+    if s < 0:
+        return first_look(stats, state, pending)
+    row = row_of(rule, s)
+    opening = 0.0  # by the leader's values that are under way
+    for n in range(pending.shape[1]):
+        opening += pending[s, n] * rule.natural[s, n]
+    arm, most = s, -1.0
+    for j in range(state.need.size):
+        if state.need[j] > 0.0 and state.effort[j, m] > most:
+            k = state.choice[j, m]
+            size = rule.size[row, j] + opening * rule.share[j]
+            for n in range(pending.shape[1]):
+                size -= pending[j, n] * max(rule.natural[j, n], DUE * size)
+            if size >= DUE * rule.natural[j, k]:
+                arm, most = j, state.effort[j, m]
+    return arm, m if arm == s else state.choice[arm, m]
+
+
+@kernel
+def first_look(stats, state, pending):
+    """The arm with the fewest evaluations, done or under way, at its cheapest fidelity."""
+    arm, least = 0, inf
+    for a in range(pending.shape[0]):
+        evaluations = stats.count[a, state.cheapest[a]] + pending[a, state.cheapest[a]]
+        if evaluations < least:
+            arm, least = a, evaluations
+    return arm, state.cheapest[arm]
+
+
+@kernel
+def row_of(rule, leader):
+    return leader if rule.size.shape[0] > 1 else 0
+
+
+@kernel
+def books_tell(model, stats, state, arm, fidelity, x):
+    rule, before = state.rule, state.rule.leader[0]
+    ruled = before >= 0 and is_out(rule, row_of(rule, before), arm)
+    books_observe(model, stats, rule, arm, fidelity, x)
+    fit(model, stats.count, stats.mean, arm, state.work)
+    if before < 0:
+        for a in range(state.need.size):
+            if not seen(stats, a):
+                return
+    s = lead(state)
+    rule.leader[0] = s
+    if s != before or arm == s or is_out(rule, row_of(rule, s), arm) != ruled:
+        plan_all(model, stats, state)
+    else:
+        plan_rival(model, stats, state, arm)
+        now = optimism(state)
+        if abs(now - state.log[0]) > STEADY * now:
+            plan_all(model, stats, state)
+    best = 0
+    for m in range(state.total.size):
+        if state.total[m] < state.total[best]:
+            best = m
+    state.fidelity[0] = best
+
+
+@kernel
+def seen(stats, arm):
+    for m in range(stats.count.shape[1]):
+        if stats.count[arm, m] > 0.0:
+            return True
+    return False
+
+
+@kernel
+def lead(state):
+    """The arm of the largest psi, the middle if that is an interval, of those that may be the answer."""
+    rule, work = state.rule, state.work
+    single = rule.size.shape[0] == 1
+    top = -1
+    for a in range(state.need.size):
+        if single and rule.left[0, rule.target.size - 1] > 1 and is_out(rule, 0, a):
+            continue
+        if top < 0 or work.psi_low[a] + work.psi_high[a] > work.psi_low[top] + work.psi_high[top]:
+            top = a
+    return top
+
+
+@kernel
+def optimism(state):
+    least = inf
+    for j in range(state.need.size):
+        if state.need[j] > 0.0:
+            least = min(least, state.gap[j])
+    rule = state.rule
+    return log(1.0 + BETA * rule.target[rule.target.size - 1] / max(least, 1.0))
+
+
+@kernel
+def plan_all(model, stats, state):
+    """Compare all rivals with the leader again."""
+    rule, s = state.rule, state.rule.leader[0]
+    row = row_of(rule, s)
+    state.log[0] = optimism(state)
+    look(model, stats, state, s)
+    done = rule.left[row, rule.target.size - 1] <= (1 if rule.size.shape[0] == 1 else 0)
+    state.total[:] = 0.0
+    for j in range(state.need.size):
+        state.need[j], state.effort[j, :] = 0.0, 0.0
+        if j != s and (done or not is_out(rule, row, j)):
+            state.need[j] = LEAST
+            plan_rival(model, stats, state, j)
+    set_shares(model, stats, state)
+
+
+@kernel
+def look(model, stats, state, a):
+    """How far the cells of an arm may reach, with optimism and without."""
+    leads = a == state.rule.leader[0]
+    reach_of(model, stats, state.noise, state.work, state.log[0], leads, CAUTION, a, state.reach)
+    low, high = state.work.psi_low[a], state.work.psi_high[a]
+    for m in range(stats.count.shape[1]):
+        if stats.count[a, m] > 0.0:
+            mean = stats.mean[a, m]
+            if low == high:
+                mean = min(max(mean, low + model.bias_low[a, m]), low + model.bias_high[a, m])
+            if leads:
+                state.sure[a, m] = min(mean - model.bias_high[a, m], high)
+            else:
+                state.sure[a, m] = min(model.bias_low[a, m] - mean, -low)
+
+
+@kernel
+def plan_rival(model, stats, state, j):
+    """What it takes to rule out rival j, for each fidelity of the leader; and the tilts."""
+    rule, s, M = state.rule, state.rule.leader[0], stats.count.shape[1]
+    if state.need[j] == 0.0:
+        return
+    look(model, stats, state, j)
+    target = rule.target[rule.target.size - 1]
+    state.need[j] = max(target + MARGIN - rule.proven[row_of(rule, s), j], LEAST)
+    root, evidence = sqrt(state.weight[j]), 0.0
+    for m in range(M):
+        rate, tilt = 0.0, 0.0
+        for k in range(M):
+            price = root * state.price[s, m] + state.price[j, k]
+            promise = state.reach[s, m] + state.reach[j, k] + model.tolerance
+            if promise > 0.0 and promise * promise > rate * price * price:
+                rate = promise * promise / (price * price)
+                state.choice[j, m] = k
+            if stats.count[s, m] > 0.0 and stats.count[j, k] > 0.0:
+                error = state.noise[s, m] / stats.count[s, m] + state.noise[j, k] / stats.count[j, k]
+                gap = state.sure[s, m] + state.sure[j, k] + model.tolerance
+                if gap > 0.0:
+                    tilt = max(tilt, (gap - SHRINK * error / gap) / price)
+                gap = stats.mean[s, m] - model.bias_high[s, m] - stats.mean[j, k] + model.bias_low[j, k]
+                gap += model.tolerance
+                if gap > 0.0:
+                    evidence = max(evidence, 0.5 * gap * gap / error)
+        rule.tilt[j, m] = tilt
+        effort = 2.0 * state.need[j] / rate if rate > 0.0 else 1e300
+        state.total[m] += effort - state.effort[j, m]
+        state.effort[j, m] = effort
+    state.gap[j] = evidence
+
+
+@kernel
+def set_shares(model, stats, state):
+    """Let the shares follow those of the plan that would rule out all rivals at the least cost.
+
+    It has n evaluations of the leader, and those of j that bring need_j nats at u_j, the gap: w_j is kappa^2 / (z n -
+    v)^2 with kappa^2 = cost_j v_j v / cost, z = u^2 / (2 need), and v the leader's variance. n makes their sum 1.
+    """
+    s, best = state.rule.leader[0], 0
+    for m in range(state.total.size):
+        if state.total[m] < state.total[best]:
+            best = m
+    noise, cost, n = state.noise[s, best], model.cost[s, best], 0.0
+    for j in range(state.need.size):
+        if state.need[j] > 0.0:
+            k = state.choice[j, best]
+            gap = max(state.reach[s, best] + state.reach[j, k] + model.tolerance, 1e-9)
+            state.plan[0, j] = gap * gap / (2.0 * state.need[j])
+            state.plan[1, j] = state.price[j, k] * sqrt(noise / cost)
+            n = max(n, (noise + state.plan[1, j]) / state.plan[0, j])
+    for _ in range(12):
+        excess, slope = -1.0, 0.0
+        for j in range(state.need.size):
+            if state.need[j] > 0.0:
+                rest = state.plan[0, j] * n - noise
+                share = state.plan[1, j] / rest
+                excess += share * share
+                slope += 2.0 * share * share * state.plan[0, j] / rest
+        n += excess / slope
+        if excess < 1e-3:
+            break
+    follow = 1.0 / (1.0 + PACE * stats.count[s, best])
+    for j in range(state.need.size):
+        if state.need[j] > 0.0:
+            share = state.plan[1, j] / (state.plan[0, j] * n - noise)
+            state.weight[j] += follow * (max(share * share, 1e-4) - state.weight[j])
+            state.rule.share[j] = sqrt(state.weight[j])
+        else:
+            state.rule.share[j] = 0.0
+
+
+ask.register(State, books_ask)
+tell.register(State, books_tell)
