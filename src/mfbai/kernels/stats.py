@@ -6,6 +6,7 @@ import numpy as np
 
 from mfbai.kernels.jit import kernel
 
+SEEDS = 8  # that a round can have, where arms share them
 OWN_SEED = np.array([-1, 0])  # stands for a seed that no other evaluation has
 
 

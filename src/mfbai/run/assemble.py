@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from mfbai.errors import Faults, suggestion
 from mfbai.model.problem import Instance, Model, Problem
-from mfbai.stopping import RULES, glr, own
-from mfbai.strategies import STRATEGIES
+from mfbai.stopping import DEFAULT, RULES, Rule, glr, own
+from mfbai.stopping.exclusion import MOST_PAIRS
+from mfbai.strategies import STRATEGIES, Strategy
 
 
 class Parts(NamedTuple):
@@ -21,6 +22,19 @@ class Parts(NamedTuple):
     model: Model
     make_state: Callable[[], Any]
     make_rule: Callable[[Any], Any]  # given the state
+
+
+def choose(problem: Problem, strategy: str | None, stopping: str | None, tolerance: float = 0.0) -> tuple[str, str]:
+    """The names of a strategy and a rule, where not both are given: the cheapest that is proven for the problem."""
+    fits = problem.family.law(problem.shape, problem.sign).quadratic
+    few = tolerance == 0.0 or problem.n_arms <= MOST_PAIRS
+    best = "race" if problem.seeds == "common" or (fits and few) else "frugal"
+    if strategy is None:
+        serves = RULES[stopping].only if stopping in RULES else None
+        strategy = serves or (best if stopping is None or problem.seeds == "common" else "frugal")
+    if stopping is None:
+        stopping = STRATEGIES[strategy].keeps if strategy in STRATEGIES else None
+    return strategy, stopping or DEFAULT
 
 
 def assemble(
@@ -38,6 +52,7 @@ def assemble(
     model = problem.model(tolerance)
     fidelities = 1 if plan.top_only else problem.n_fidelities
     faults = Faults()
+    _check_pairing(faults, problem, plan, rule)
     given = _check_options(faults, options, [*plan.options, *(rule.options if rule else ())])
 
     def make_state() -> Any:
@@ -53,13 +68,26 @@ def assemble(
         settings = {name: given.get(name, default) for name, default in rule.options.items()}
         return rule.init(model, deltas, fidelities, **settings)
 
-    with faults.absorb():
-        make_state()
-    if not plan.own_rule:
+    if not faults:
+        with faults.absorb():
+            make_state()
+    if not faults and not plan.own_rule:
         with faults.absorb():
             make_rule(None)
     faults.raise_if_any("options")
     return Parts(model, make_state, make_rule)
+
+
+def _check_pairing(faults: Faults, problem: Problem, plan: Strategy, rule: Rule | None) -> None:
+    """A fault for a strategy and a rule that do not go together, or not with seeds that arms share."""
+    common = problem.seeds == "common"
+    why = "with common seeds a value's law depends on the others', and only race with contrasts is proven for that"
+    if common and plan.round is None:
+        faults.add("strategy", f"is {plan.name!r}: {why}")
+    if common and rule is not None and rule.only is None:
+        faults.add("stopping", f"is {rule.name!r}: {why}")
+    if rule is not None and rule.only not in (None, plan.name):
+        faults.add("stopping", f"is {rule.name!r}, which bets on what {rule.only} plans: take it with {rule.only}")
 
 
 def _check_options(faults: Faults, options: Any, known: list[str]) -> dict[str, Any]:

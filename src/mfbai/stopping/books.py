@@ -15,47 +15,57 @@ in the row of the leader, and all of them must hold: ln((K - 1) / delta).
 
 A value closes the books of its own arm, or a whole part of what is open; the leader's value also opens those of its
 rivals. Who leads, and the tilts, are the strategy's affair: any choice is valid that does not look ahead.
+
+An arm's first value is bet on in a book of its own, beside the others: open until there is a leader, closed by its next
+value, which opens no other book then. Its tilts are large, as if very few values could tell the arms apart; if they
+can, the first look at each arm is not lost. The capital is the product of what both books bring.
 """
 
-from math import exp, floor, log
+from math import exp, floor, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from mfbai.kernels.jit import kernel
+from mfbai.stopping.exclusion import all_left, exclude, exclusion_decide, row_of, rows_of, targets
 from mfbai.stopping.interface import decide, observe
 
 CASH = 0.02  # the part of the capital that is not bet
 SCALES = 2.0 ** (1.0 - 0.5 * np.arange(10.0))  # t, as multiples of the strategy's tilts
-WEIGHTS = (1.0 - CASH) / (1.0 + (np.arange(10.0) - 2.5) ** 2)
-WEIGHTS /= (1.0 / (1.0 + (np.arange(10.0) - 2.5) ** 2)).sum()
+WEIGHTS = 1.0 / (1.0 + (np.arange(10.0) - 2.5) ** 2)
+WEIGHTS *= (1.0 - CASH) / WEIGHTS.sum()
+FIRST = 0.1  # the part of the capital that is bet on first values
+LOOKS = 3  # tilts for these: best if 1, 2 or 4 pairs of values were enough
 
 
 class Books(NamedTuple):
     target: np.ndarray  # (levels,) the evidence in nats that rules out a rival, for a growing certainty
+    proven: np.ndarray  # (rows, K) the most evidence there was, ever
+    left: np.ndarray  # (rows, levels) arms that are not ruled out
     seen: np.ndarray  # (1,) evaluations taken in: a strategy and the run may both report them
     # Set by the strategy before each value.
     leader: np.ndarray  # (1,) -1: no books are opened
     share: np.ndarray  # (K,) exposure of each rival to a leader's value, over the value's natural tilt
     tilt: np.ndarray  # (K, M) a tilt for each rival and fidelity of the leader's value, over the exposure
     natural: np.ndarray  # (K, M) sqrt(cost) / deviation: the tilts at which cells' parts in a contrast cost the same
-    # One row, or with a tolerance one for each leader.
+    # The books: in one row, or with a tolerance in one for each leader.
     gain: np.ndarray  # (rows, K) A
     noise: np.ndarray  # (rows, K) V
     exposure: np.ndarray  # (rows, K) b
     size: np.ndarray  # (rows, K) b in natural tilts
-    proven: np.ndarray  # (rows, K) the most evidence there was, ever
-    left: np.ndarray  # (rows, levels) rivals that are not ruled out; in a single row the leader is one of them
+    first: np.ndarray  # (2, K) of each arm's first value Y: bias_low - Y, and its variance; NaN before
+    early: np.ndarray  # (rows, K) what the bets on them brought, in nats; NaN before
     scales: np.ndarray  # t
     weights: np.ndarray
 
 
 def make_books(model, deltas) -> Books:
     K, M = model.cost.shape
-    rows = K if model.tolerance > 0.0 else 1
-    sure = np.asarray(deltas, dtype=np.float64)
+    rows = rows_of(model)
     return Books(
-        target=np.log((K - 1 if rows > 1 else 1) / sure),
+        target=targets(model, deltas),
+        proven=np.zeros((rows, K)),
+        left=all_left(model, len(deltas)),
         seen=np.zeros(1, dtype=np.int64),
         leader=np.full(1, -1, dtype=np.int64),
         share=np.zeros(K),
@@ -65,8 +75,8 @@ def make_books(model, deltas) -> Books:
         noise=np.zeros((rows, K)),
         exposure=np.zeros((rows, K)),
         size=np.zeros((rows, K)),
-        proven=np.zeros((rows, K)),
-        left=np.full((rows, len(sure)), K - 1 if rows > 1 else K, dtype=np.int64),
+        first=np.full((2, K), np.nan),
+        early=np.full((rows, K), np.nan),
         scales=SCALES.copy(),
         weights=WEIGHTS.copy(),
     )
@@ -78,15 +88,24 @@ def books_observe(model, stats, rule, arm, fidelity, x):
         return
     rule.seen[0] = stats.steps[0]
     noise = 1.0 / model.law.precision[arm, fidelity]
+    is_first = np.isnan(rule.first[0, arm])
     for row in range(rule.size.shape[0]):
         if rule.size[row, arm] > 0.0:
             close(model, rule, row, arm, fidelity, x, noise)
+            if is_first:
+                rule.early[row, arm] = 0.0  # a value is bet on once
+    if is_first:
+        rule.first[0, arm], rule.first[1, arm] = model.bias_low[arm, fidelity] - x, noise
     if arm != rule.leader[0]:
         return
-    row = arm if rule.size.shape[0] > 1 else 0
+    row = row_of(rule, arm)
     beyond = x - model.bias_high[arm, fidelity] + model.tolerance
     for j in range(rule.share.size):
-        if j != arm and rule.share[j] > 0.0:
+        if j == arm or rule.share[j] == 0.0:
+            continue
+        if np.isnan(rule.early[row, j]):
+            close_first(rule, row, j, beyond, noise)
+        else:
             size = rule.share[j] * rule.natural[arm, fidelity]
             g = rule.tilt[j, fidelity] * size
             rule.gain[row, j] += g * beyond
@@ -104,52 +123,36 @@ def close(model, rule, row, arm, fidelity, x, noise):
     rule.noise[row, arm] += g * g * noise
     rule.exposure[row, arm] -= g
     rule.size[row, arm] -= rule.size[row, arm] / parts
-    if parts > 1.0:
-        return
-    rule.exposure[row, arm], rule.size[row, arm] = 0.0, 0.0
-    before = rule.proven[row, arm]
-    now = log_capital(rule.gain[row, arm], rule.noise[row, arm], rule.scales, rule.weights)
-    if now > before:
-        rule.proven[row, arm] = now
-        for level in range(rule.target.size):
-            if before < rule.target[level] <= now:
-                rule.left[row, level] -= 1
+    if parts == 1.0:
+        rule.exposure[row, arm], rule.size[row, arm] = 0.0, 0.0
+        test(rule, row, arm)
 
 
 @kernel
-def log_capital(gain, noise, scales, weights):
-    """ln(cash + sum_t weight_t exp(t A - t^2 V / 2))."""
-    top = 0.0
-    for k in range(scales.size):
-        top = max(top, scales[k] * (gain - 0.5 * scales[k] * noise))
+def close_first(rule, row, arm, beyond, noise):
+    """Close the bet on an arm's first value by the leader's."""
+    total = 0.0
+    for k in range(LOOKS):
+        g = sqrt(rule.target[rule.target.size - 1] / rule.first[1, arm] * 0.5**k)
+        gain = g * (beyond + rule.first[0, arm] - 0.5 * g * (noise + rule.first[1, arm]))
+        total += exp(min(gain, 700.0)) / LOOKS  # no overflow
+    rule.early[row, arm] = log(1.0 - FIRST + FIRST * total)
+    if rule.size[row, arm] == 0.0:
+        test(rule, row, arm)
+
+
+@kernel
+def test(rule, row, arm):
+    """ln(cash + sum_t weight_t exp(t A - t^2 V / 2)), and what the first values brought."""
+    gain, noise, top = rule.gain[row, arm], rule.noise[row, arm], 0.0
+    for k in range(rule.scales.size):
+        top = max(top, rule.scales[k] * (gain - 0.5 * rule.scales[k] * noise))
     total = CASH * exp(-top)
-    for k in range(scales.size):
-        total += weights[k] * exp(scales[k] * (gain - 0.5 * scales[k] * noise) - top)
-    return top + log(total)
-
-
-@kernel
-def books_decide(model, stats, rule, level):
-    rows = rule.left.shape[0]
-    s = rule.leader[0]
-    if s < 0:
-        return -1
-    if rows > 1:
-        return s if rule.left[s, level] == 0 else -1
-    if rule.left[0, level] > 1:
-        return -1
-    answer = s
-    for j in range(rule.share.size):
-        if rule.proven[0, j] < rule.proven[0, answer]:
-            answer = j
-    return answer
-
-
-@kernel
-def is_out(rule, row, arm):
-    """Whether an arm is ruled out, for the largest of the certainties."""
-    return rule.proven[row, arm] >= rule.target[rule.target.size - 1]
+    for k in range(rule.scales.size):
+        total += rule.weights[k] * exp(rule.scales[k] * (gain - 0.5 * rule.scales[k] * noise) - top)
+    early = 0.0 if np.isnan(rule.early[row, arm]) else rule.early[row, arm]
+    exclude(rule, row, arm, top + log(total) + early)
 
 
 observe.register(Books, books_observe)
-decide.register(Books, books_decide)
+decide.register(Books, exclusion_decide)

@@ -1,18 +1,23 @@
 """The rule `contrasts`: bets on leader minus rival, in which the unknown top mean cancels.
 
-books   where every value has a seed of its own
+books      where every value has a seed of its own, and variances are known
+rounds     where arms share seeds, and nothing is known of the noise
+exclusion  what both share: which rivals are ruled out
 """
 
+from math import exp, inf
 from typing import NamedTuple
 
 import numpy as np
 
 from mfbai.stopping.books import make_books
+from mfbai.stopping.exclusion import row_of
 from mfbai.stopping.interface import Rule
+from mfbai.stopping.rounds import make_rounds
 
 
 def init(model, deltas, fidelities):
-    return make_books(model, deltas)
+    return make_rounds(model, deltas) if model.common else make_books(model, deltas)
 
 
 class Standing(NamedTuple):
@@ -24,4 +29,16 @@ class Standing(NamedTuple):
     level: float  # the risk of answering the leader now
 
 
-RULES = (Rule("contrasts", "the proven test of `race`: bets on differences", init, ordered=True),)
+def standing(rule, delta: float, answer: int | None = None) -> Standing:
+    """Where a run stands whose rule was made for `delta` alone; of the leader, or of another answer."""
+    leader = int(rule.leader[0]) if answer is None else answer
+    evidence = np.zeros(rule.proven.shape[1])
+    if leader >= 0:
+        evidence = rule.proven[row_of(rule, leader)].copy()
+        evidence[leader] = inf
+    needed = float(rule.target[0])
+    tests = delta * exp(needed)
+    return Standing(leader, evidence, needed, min(tests * exp(-float(evidence.min())), 1.0))
+
+
+RULES = (Rule("contrasts", "the proven test of race: bets on differences", init, only="race", ordered=True),)

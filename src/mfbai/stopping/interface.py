@@ -31,4 +31,5 @@ class Rule:
     summary: str
     init: Callable[..., Any]  # init(model, deltas, fidelities, **options) -> record
     options: Mapping[str, Any] = field(default_factory=dict)
+    only: str | None = None  # the strategy that it serves, if there is just one
     ordered: bool = False  # whether it takes in all evaluations in the order of asking, not only those of each cell

@@ -1,5 +1,6 @@
 """What several strategies share."""
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -39,3 +40,14 @@ def every_cell_seen(stats):
         if stats.count.flat[c] == 0.0:
             return False
     return True
+
+
+@kernel
+def first_look(stats, cheapest, pending):
+    """The arm with the fewest evaluations, done or under way, at its cheapest fidelity."""
+    arm, least = 0, inf
+    for a in range(pending.shape[0]):
+        evaluations = stats.count[a, cheapest[a]] + pending[a, cheapest[a]]
+        if evaluations < least:
+            arm, least = a, evaluations
+    return arm, cheapest[arm]

@@ -29,6 +29,7 @@ from mfbai.kernels.jit import kernel
 from mfbai.kernels.laws import variance
 from mfbai.kernels.transport import fit, pair
 from mfbai.stopping import e_process
+from mfbai.strategies.common import first_look
 from mfbai.strategies.interface import Strategy, ask, tell
 from mfbai.strategies.optimism import reach_of
 
@@ -86,7 +87,7 @@ def init(model, delta):
 def frugal_ask(model, stats, state, pending):
     s = state.leader[0]
     if s < 0:
-        return first_look(stats, state, pending)
+        return first_look(stats, state.cheapest, pending)
     arm, fidelity, most = s, 0, -1.0
     for m in range(pending.shape[1]):
         rate = state.total[m] * fresh(stats, pending, s, m)
@@ -97,17 +98,6 @@ def frugal_ask(model, stats, state, pending):
         if rate > most:
             arm, fidelity, most = j, state.choice[j], rate
     return arm, fidelity
-
-
-@kernel
-def first_look(stats, state, pending):
-    """The arm with the fewest evaluations, done or under way, at its cheapest fidelity."""
-    arm, least = 0, inf
-    for a in range(pending.shape[0]):
-        evaluations = stats.count[a, state.cheapest[a]] + pending[a, state.cheapest[a]]
-        if evaluations < least:
-            arm, least = a, evaluations
-    return arm, state.cheapest[arm]
 
 
 @kernel

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mfbai.kernels.jit import generic, kernel
+from mfbai.kernels.stats import SEEDS as SEEDS
 from mfbai.model.problem import Instance, Problem
-
-SEEDS = 8  # that a round can have
 
 
 @generic(2)

@@ -1,17 +1,42 @@
 """Race: the leader and all rivals that are not ruled out, in step, under the rule `contrasts`.
 
-books   where every value has a seed of its own
+books    where every value has a seed of its own
+rounds   where arms share seeds
+field    what both share
 """
 
+from mfbai.errors import Fault, InvalidInput
 from mfbai.stopping import contrasts
+from mfbai.stopping.exclusion import MOST_PAIRS
 from mfbai.strategies.interface import Strategy
-from mfbai.strategies.race import books
+from mfbai.strategies.race import books, rounds
 
 
 def init(model, delta):
-    return books.make_state(model, delta)
+    check(model)
+    return rounds.make_state(model, delta) if model.common else books.make_state(model, delta)
+
+
+def check(model) -> None:
+    """Refuse problems that race cannot solve."""
+    if not model.law.quadratic:
+        family = type(model.law).__name__.removesuffix("Law").lower()
+        told = f"is 'race', which needs a gaussian or subgaussian family, and this one is {family}"
+        instead = "take independent seeds, and frugal" if model.common else "take frugal"
+        raise InvalidInput([Fault("strategy", f"{told}: {instead} with the e-process")])
+    K = model.cost.shape[0]
+    if model.tolerance > 0.0 and K > MOST_PAIRS:
+        told = f"is 'race', which with a tolerance compares {MOST_PAIRS} arms at most, and there are {K}"
+        raise InvalidInput([Fault("strategy", f"{told}: take frugal with the e-process, or no tolerance")])
 
 
 STRATEGIES = (
-    Strategy("race", "leader and rivals in step; ours", init, needs=("delta",), keeps=contrasts.RULES[0].name),
+    Strategy(
+        "race",
+        "leader and rivals in step; ours",
+        init,
+        needs=("delta",),
+        keeps=contrasts.RULES[0].name,
+        round=rounds.round_of,
+    ),
 )

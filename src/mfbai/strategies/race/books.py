@@ -22,9 +22,13 @@ import numpy as np
 
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.transport import Work, fit, make_work
-from mfbai.stopping.books import Books, books_observe, is_out, make_books
+from mfbai.stopping.books import Books, books_observe, make_books
+from mfbai.stopping.e_process import has_data
+from mfbai.stopping.exclusion import is_out, is_over, row_of
+from mfbai.strategies.common import first_look
 from mfbai.strategies.interface import ask, tell
 from mfbai.strategies.optimism import reach_of
+from mfbai.strategies.race.field import forgotten, largest
 
 BETA = 3.0  # optimism: ln(1 + BETA * needed / evidence)
 CAUTION = 0.3  # part of its bias interval by which a cell without data is taken to be worse
@@ -33,6 +37,7 @@ LEAST = 1.0  # nats that a rival is taken to need, at least
 SHRINK = 0.25  # of a gap, in terms of its squared error over the gap
 DUE = 0.5  # natural tilts by which a book is open before its rival is due
 PACE = 0.1  # how slowly shares follow the plan, with each evaluation of the leader
+HALF = 0.5  # evaluations that are lost to rounding up
 STEADY = 0.02  # relative change of the optimism that is ignored
 
 
@@ -52,6 +57,8 @@ class State(NamedTuple):
     total: np.ndarray  # (M,) the sums of the efforts
     fidelity: np.ndarray  # (1,) the leader's
     weight: np.ndarray  # (K,) w_j
+    since: np.ndarray  # (1,) what had been spent when an arm was last ruled out
+    extra: np.ndarray  # (1,) evaluations of arms that were ruled out, each by the root of its cost
     plan: np.ndarray  # (2, K) what the shares are computed of
 
 
@@ -74,6 +81,8 @@ def make_state(model, delta):
         total=np.zeros(M),
         fidelity=np.zeros(1, dtype=np.int64),
         weight=np.full(K, 1.0 / (K - 1)),
+        since=np.zeros(1),
+        extra=np.zeros(1),
         plan=np.zeros((2, K)),
     )
 
@@ -82,8 +91,11 @@ def make_state(model, delta):
 def books_ask(model, stats, state, pending):
     rule, s, m = state.rule, state.rule.leader[0], state.fidelity[0]
     if s < 0:
-        return first_look(stats, state, pending)
+        return first_look(stats, state.cheapest, pending)
     row = row_of(rule, s)
+    arm = forgotten(model, stats, state, pending)
+    if arm >= 0:
+        return arm, state.cheapest[arm]
     opening = 0.0  # by the leader's values that are under way
     for n in range(pending.shape[1]):
         opening += pending[s, n] * rule.natural[s, n]
@@ -100,34 +112,23 @@ def books_ask(model, stats, state, pending):
 
 
 @kernel
-def first_look(stats, state, pending):
-    """The arm with the fewest evaluations, done or under way, at its cheapest fidelity."""
-    arm, least = 0, inf
-    for a in range(pending.shape[0]):
-        evaluations = stats.count[a, state.cheapest[a]] + pending[a, state.cheapest[a]]
-        if evaluations < least:
-            arm, least = a, evaluations
-    return arm, state.cheapest[arm]
-
-
-@kernel
-def row_of(rule, leader):
-    return leader if rule.size.shape[0] > 1 else 0
-
-
-@kernel
 def books_tell(model, stats, state, arm, fidelity, x):
     rule, before = state.rule, state.rule.leader[0]
     ruled = before >= 0 and is_out(rule, row_of(rule, before), arm)
+    if ruled and arm != before:
+        state.extra[0] += sqrt(model.cost[arm, fidelity])
     books_observe(model, stats, rule, arm, fidelity, x)
     fit(model, stats.count, stats.mean, arm, state.work)
     if before < 0:
         for a in range(state.need.size):
-            if not seen(stats, a):
+            if not has_data(stats, a):
                 return
-    s = lead(state)
+    s = largest(state.work)
     rule.leader[0] = s
-    if s != before or arm == s or is_out(rule, row_of(rule, s), arm) != ruled:
+    ruled_now = is_out(rule, row_of(rule, s), arm)
+    if ruled_now and not ruled:
+        state.since[0] = stats.spent[0]
+    if s != before or arm == s or ruled_now != ruled:
         plan_all(model, stats, state)
     else:
         plan_rival(model, stats, state, arm)
@@ -139,28 +140,6 @@ def books_tell(model, stats, state, arm, fidelity, x):
         if state.total[m] < state.total[best]:
             best = m
     state.fidelity[0] = best
-
-
-@kernel
-def seen(stats, arm):
-    for m in range(stats.count.shape[1]):
-        if stats.count[arm, m] > 0.0:
-            return True
-    return False
-
-
-@kernel
-def lead(state):
-    """The arm of the largest psi, the middle if that is an interval, of those that may be the answer."""
-    rule, work = state.rule, state.work
-    single = rule.size.shape[0] == 1
-    top = -1
-    for a in range(state.need.size):
-        if single and rule.left[0, rule.target.size - 1] > 1 and is_out(rule, 0, a):
-            continue
-        if top < 0 or work.psi_low[a] + work.psi_high[a] > work.psi_low[top] + work.psi_high[top]:
-            top = a
-    return top
 
 
 @kernel
@@ -180,11 +159,11 @@ def plan_all(model, stats, state):
     row = row_of(rule, s)
     state.log[0] = optimism(state)
     look(model, stats, state, s)
-    done = rule.left[row, rule.target.size - 1] <= (1 if rule.size.shape[0] == 1 else 0)
-    state.total[:] = 0.0
+    for m in range(state.total.size):
+        state.total[m] = HALF * model.cost[s, m]
     for j in range(state.need.size):
         state.need[j], state.effort[j, :] = 0.0, 0.0
-        if j != s and (done or not is_out(rule, row, j)):
+        if j != s and (is_over(rule, row) or not is_out(rule, row, j)):
             state.need[j] = LEAST
             plan_rival(model, stats, state, j)
     set_shares(model, stats, state)
@@ -218,13 +197,14 @@ def plan_rival(model, stats, state, j):
     state.need[j] = max(target + MARGIN - rule.proven[row_of(rule, s), j], LEAST)
     root, evidence = sqrt(state.weight[j]), 0.0
     for m in range(M):
-        rate, tilt = 0.0, 0.0
+        effort, tilt = 1e300, 0.0
         for k in range(M):
             price = root * state.price[s, m] + state.price[j, k]
             promise = state.reach[s, m] + state.reach[j, k] + model.tolerance
-            if promise > 0.0 and promise * promise > rate * price * price:
-                rate = promise * promise / (price * price)
-                state.choice[j, m] = k
+            if promise > 0.0:
+                cost = 2.0 * state.need[j] * price * price / (promise * promise) + HALF * model.cost[j, k]
+                if cost < effort:
+                    effort, state.choice[j, m] = cost, k
             if stats.count[s, m] > 0.0 and stats.count[j, k] > 0.0:
                 error = state.noise[s, m] / stats.count[s, m] + state.noise[j, k] / stats.count[j, k]
                 gap = state.sure[s, m] + state.sure[j, k] + model.tolerance
@@ -235,7 +215,6 @@ def plan_rival(model, stats, state, j):
                 if gap > 0.0:
                     evidence = max(evidence, 0.5 * gap * gap / error)
         rule.tilt[j, m] = tilt
-        effort = 2.0 * state.need[j] / rate if rate > 0.0 else 1e300
         state.total[m] += effort - state.effort[j, m]
         state.effort[j, m] = effort
     state.gap[j] = evidence

@@ -1,0 +1,70 @@
+"""What the two kinds of contrasts share: which rivals are ruled out, for which of the certainties.
+
+There is one row for all leaders, or with a tolerance one for each. A rival that was ruled out stays so, in its row.
+"""
+
+import numpy as np
+
+from mfbai.kernels.jit import kernel
+
+MOST_PAIRS = 300  # arms with a row for each: what they need grows as the square
+
+
+def targets(model, deltas) -> np.ndarray:
+    """(levels,) the evidence in nats that rules out a rival."""
+    tests = model.cost.shape[0] - 1 if model.tolerance > 0.0 else 1
+    found: np.ndarray = np.log(tests / np.asarray(deltas, dtype=np.float64))
+    return found
+
+
+def rows_of(model) -> int:
+    return model.cost.shape[0] if model.tolerance > 0.0 else 1
+
+
+def all_left(model, levels) -> np.ndarray:
+    """(rows, levels) arms that are not ruled out; in a single row the leader is one of them."""
+    K = model.cost.shape[0]
+    return np.full((rows_of(model), levels), K - 1 if model.tolerance > 0.0 else K, dtype=np.int64)
+
+
+@kernel
+def row_of(rule, leader):
+    return leader if rule.proven.shape[0] > 1 else 0
+
+
+@kernel
+def exclude(rule, row, arm, evidence):
+    """Note how much evidence there is against an arm."""
+    before = rule.proven[row, arm]
+    if evidence > before:
+        rule.proven[row, arm] = evidence
+        for level in range(rule.target.size):
+            if before < rule.target[level] <= evidence:
+                rule.left[row, level] -= 1
+
+
+@kernel
+def is_out(rule, row, arm):
+    """Whether an arm is ruled out, for the largest of the certainties."""
+    return rule.proven[row, arm] >= rule.target[rule.target.size - 1]
+
+
+@kernel
+def is_over(rule, row):
+    """Whether all rivals are ruled out, for the largest of the certainties."""
+    return rule.left[row, rule.target.size - 1] <= (0 if rule.proven.shape[0] > 1 else 1)
+
+
+@kernel
+def exclusion_decide(model, stats, rule, level):
+    s = rule.leader[0]
+    if s < 0:
+        return -1
+    if rule.proven.shape[0] > 1:
+        return s if rule.left[s, level] == 0 else -1
+    if rule.left[0, level] > 1:
+        return -1
+    for j in range(rule.proven.shape[1]):
+        if rule.proven[0, j] < rule.target[level]:
+            return j
+    return s  # all are ruled out, and so is the best: that has a probability of delta at most

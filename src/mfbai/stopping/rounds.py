@@ -1,0 +1,259 @@
+"""Rounds: bets on contrasts where arms share seeds, and nothing is known of the noise.
+
+A round evaluates the leader at a new seed, and its rivals at the same one; a rival may have further seeds of the round.
+Who takes part, at which fidelities and with how many seeds, is settled before the first of the round's values. With D
+the leader's value less the mean of the rival's, the claim "j is the best" says that
+
+    D - B has a mean of 0 at most,    B = bias_high of the leader's cell - bias_low of the rival's
+
+If D is symmetric around its mean, the factor 1 + tanh(l (D - B)) has a mean of 1 at most, for every l >= 0 that was
+chosen before the round. The product of the factors over the rounds rules out j once it reaches 1 / delta; several l are
+tried side by side, and some of the capital is not bet. docs/theory/guarantee.md.
+
+l is what would be best if the means, variances and correlations estimated from earlier rounds were right; so what a
+round tells is learnt when it is over. A rival that lost one of its values in a round is not bet on in that round, and
+if the leader lost its, nobody is: nothing depends on the values.
+"""
+
+from math import exp, log, log1p, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from mfbai.kernels.jit import kernel
+from mfbai.kernels.stats import SEEDS
+from mfbai.kernels.transport import Work, fit, make_work
+from mfbai.stopping.exclusion import all_left, exclude, exclusion_decide, row_of, rows_of, targets
+from mfbai.stopping.interface import decide, observe
+
+CASH = 0.02  # the part of the capital that is not bet
+SCALES = 2.0 ** (1.0 - 0.5 * np.arange(10.0))  # multiples of the estimated l
+WEIGHTS = 1.0 / (1.0 + (np.arange(10.0) - 3.0) ** 2)
+WEIGHTS *= (1.0 - CASH) / WEIGHTS.sum()
+SHRINK = 0.25  # of an estimated gap, in terms of its squared error over the gap
+FLOOR = 0.01  # deviations: the least gap that is bet on
+POOL = 8.0  # values that a fidelity's pooled variance stands for in that of a cell, and all fidelities' in that
+DOUBT = 30.0  # pairs of values without correlation that are added to those seen
+OWN = 10.0  # pairs that the correlation of all rivals stands for in that of one
+HIGHEST = 0.97  # correlation that is believed
+LN2 = log(2.0)
+
+
+class Rounds(NamedTuple):
+    target: np.ndarray  # (levels,) the evidence in nats that rules out a rival, for a growing certainty
+    proven: np.ndarray  # (rows, K) the most evidence there was, ever
+    left: np.ndarray  # (rows, levels) arms that are not ruled out
+    seen: np.ndarray  # (1,) evaluations taken in: a strategy and the run may both report them
+    capital: np.ndarray  # (rows, K, scales) nats
+    scales: np.ndarray
+    weights: np.ndarray
+    # The round under way.
+    leader: np.ndarray  # (2,) arm and fidelity; -1 before the first round
+    number: np.ndarray  # (1,)
+    missing: np.ndarray  # (1,) evaluations that are still to come
+    value: np.ndarray  # (1,) the leader's
+    got: np.ndarray  # (K,) values of each arm so far
+    sum: np.ndarray  # (K,) of these
+    paired: np.ndarray  # (K,) the one at the leader's seed
+    fresh: np.ndarray  # (1,) values of the round in all
+    arms: np.ndarray  # of these
+    fidelities: np.ndarray
+    values: np.ndarray
+    # What was learnt of earlier ones.
+    learnt: np.ndarray  # (1,) how often
+    count: np.ndarray  # type: ignore[assignment]  # (K, M)
+    mean: np.ndarray  # (K, M)
+    squares: np.ndarray  # (K, M) sums of squared deviations from the means
+    pooled: np.ndarray  # (2, M) their sums over the arms, and their degrees of freedom
+    between: np.ndarray  # (1,) the variance of the arms' first means: stands for that of their values in the beginning
+    noise: np.ndarray  # (K, M) variances
+    products: np.ndarray  # (2, K) sums of products of residuals at the same seed, and how many
+    correlation: np.ndarray  # (K,) of each arm with leaders
+    weight: np.ndarray  # (K, M) counts, in terms of the stated variances
+    work: Work  # the arms' fits
+
+
+def make_rounds(model, deltas) -> Rounds:
+    K, M = model.cost.shape
+    rows, room = rows_of(model), SEEDS * (K + 1)
+    return Rounds(
+        target=targets(model, deltas),
+        proven=np.zeros((rows, K)),
+        left=all_left(model, len(deltas)),
+        seen=np.zeros(1, dtype=np.int64),
+        capital=np.zeros((rows, K, SCALES.size)),
+        scales=SCALES.copy(),
+        weights=WEIGHTS.copy(),
+        leader=np.full(2, -1, dtype=np.int64),
+        number=np.full(1, -1, dtype=np.int64),
+        missing=np.zeros(1, dtype=np.int64),
+        value=np.zeros(1),
+        got=np.zeros(K, dtype=np.int64),
+        sum=np.zeros(K),
+        paired=np.zeros(K),
+        fresh=np.zeros(1, dtype=np.int64),
+        arms=np.zeros(room, dtype=np.int64),
+        fidelities=np.zeros(room, dtype=np.int64),
+        values=np.zeros(room),
+        learnt=np.zeros(1, dtype=np.int64),
+        count=np.zeros((K, M)),
+        mean=np.zeros((K, M)),
+        squares=np.zeros((K, M)),
+        pooled=np.zeros((2, M)),
+        between=np.zeros(1),
+        noise=np.ones((K, M)),
+        products=np.zeros((2, K)),
+        correlation=np.zeros(K),
+        weight=np.zeros((K, M)),
+        work=make_work(model),
+    )
+
+
+@kernel
+def rounds_observe(model, stats, rule, arm, fidelity, x):
+    if rule.seen[0] == stats.steps[0]:
+        return
+    rule.seen[0] = stats.steps[0]
+    number, part = stats.seed[0], stats.seed[1]
+    if part < 0:
+        learn(model, rule)
+        rule.leader[0], rule.leader[1], rule.value[0] = arm, fidelity, x
+        rule.number[0], rule.missing[0] = number // SEEDS, -part
+        rule.got[:] = 0
+    elif number // SEEDS == rule.number[0] and arm != rule.leader[0]:
+        if rule.got[arm] == 0:
+            rule.sum[arm], rule.paired[arm] = 0.0, np.nan
+        if number % SEEDS == 0:
+            rule.paired[arm] = x
+        rule.got[arm] += 1
+        rule.sum[arm] += x
+        if rule.got[arm] == part:
+            bet(model, rule, arm, fidelity, part)
+    if rule.fresh[0] < rule.arms.size:  # it is, unless the leaders of many rounds failed
+        n = rule.fresh[0]
+        rule.arms[n], rule.fidelities[n], rule.values[n] = arm, fidelity, x
+        rule.fresh[0] += 1
+    if number // SEEDS == rule.number[0]:
+        rule.missing[0] -= 1
+        if rule.missing[0] == 0:
+            learn(model, rule)
+
+
+@kernel
+def bet(model, rule, j, k, seeds):
+    """Bet on the contrast between the leader's value and those of rival j at fidelity k, which are all here."""
+    s, m = rule.leader[0], rule.leader[1]
+    if not (known(rule, s) and known(rule, j)):
+        return
+    us, es = estimate(model, rule, s, m, model.bias_high)
+    uj, ej = estimate(model, rule, j, k, model.bias_low)
+    vs, vj, apart = rule.noise[s, m], rule.noise[j, k], 1.0 - rule.correlation[j]
+    noise = vs + vj / seeds - 2.0 * rule.correlation[j] * sqrt(vs * vj) / seeds
+    error = (es + ej) * apart
+    gap = us - uj + model.tolerance
+    gap = max(gap - SHRINK * error / gap if gap > 0.0 else 0.0, FLOOR * sqrt(noise))
+    tilt = gap / (noise + error)
+    contrast = rule.value[0] - rule.sum[j] / seeds - model.bias_high[s, m] + model.bias_low[j, k] + model.tolerance
+    row = row_of(rule, s)
+    top = 0.0
+    for n in range(rule.scales.size):
+        y = 2.0 * tilt * rule.scales[n] * contrast
+        rule.capital[row, j, n] += LN2 - (log1p(exp(-y)) if y > -500.0 else -y)  # ln(1 + tanh(y / 2))
+        top = max(top, rule.capital[row, j, n])
+    total = CASH * exp(-top)
+    for n in range(rule.scales.size):
+        total += rule.weights[n] * exp(rule.capital[row, j, n] - top)
+    exclude(rule, row, j, top + log(total))
+    if rule.count[s, m] > 0.0 and rule.count[j, k] > 0.0 and not np.isnan(rule.paired[j]):
+        mine = (rule.value[0] - rule.mean[s, m]) / sqrt(vs * (1.0 + 1.0 / rule.count[s, m]))
+        its = (rule.paired[j] - rule.mean[j, k]) / sqrt(vj * (1.0 + 1.0 / rule.count[j, k]))
+        rule.products[0, j] += mine * its
+        rule.products[1, j] += 1.0
+
+
+@kernel
+def known(rule, arm):
+    for m in range(rule.count.shape[1]):
+        if rule.count[arm, m] > 0.0:
+            return True
+    return False
+
+
+@kernel
+def estimate(model, rule, arm, m, bias):
+    """The mean of a cell less its bias bound, and the variance of that; for a cell without data, from the others."""
+    if rule.count[arm, m] > 0.0:
+        return rule.mean[arm, m] - bias[arm, m], rule.noise[arm, m] / rule.count[arm, m]
+    half = 0.5 * (model.bias_high[arm, m] - model.bias_low[arm, m])
+    middle = 0.5 * (rule.work.psi_low[arm] + rule.work.psi_high[arm] + model.bias_low[arm, m] + model.bias_high[arm, m])
+    return middle - bias[arm, m], rule.noise[arm, m] + half * half / 3.0
+
+
+@kernel(inline=False)
+def learn(model, rule):
+    """Learn from the values of the round that is over: means, variances, correlations, fits."""
+    if rule.fresh[0] == 0:
+        return
+    for n in range(rule.fresh[0]):
+        arm, m = rule.arms[n], rule.fidelities[n]
+        off = rule.values[n] - rule.mean[arm, m]
+        rule.count[arm, m] += 1.0
+        rule.mean[arm, m] += off / rule.count[arm, m]
+        square = off * (rule.values[n] - rule.mean[arm, m])
+        rule.squares[arm, m] += square
+        rule.pooled[0, m] += square
+        rule.pooled[1, m] += 1.0 if rule.count[arm, m] > 1.0 else 0.0
+    rule.fresh[0], rule.missing[0] = 0, 0
+    rule.learnt[0] += 1
+    if rule.learnt[0] == 1:
+        rule.between[0] = spread(rule)
+    set_noise(model, rule)
+    set_correlation(rule)
+    for arm in range(rule.got.size):
+        if known(rule, arm):
+            fit(model, rule.weight, rule.mean, arm, rule.work)
+
+
+@kernel
+def spread(rule):
+    """The variance of the arms' means, over all of their cells that have one."""
+    n, total, squares = 0.0, 0.0, 0.0
+    for arm in range(rule.count.shape[0]):
+        for m in range(rule.count.shape[1]):
+            if rule.count[arm, m] > 0.0:
+                n += 1.0
+                off = rule.mean[arm, m] - total
+                total += off / n
+                squares += off * (rule.mean[arm, m] - total)
+    return max(squares / max(n - 1.0, 1.0), 1e-24 + 1e-24 * total * total)
+
+
+@kernel
+def set_noise(model, rule):
+    """A cell's variance, drawn towards that of its fidelity, which is drawn towards that of all fidelities."""
+    squares, degrees = rule.between[0], 1.0
+    for m in range(rule.pooled.shape[1]):
+        squares += rule.pooled[0, m]
+        degrees += rule.pooled[1, m]
+    for m in range(rule.pooled.shape[1]):
+        here = (rule.pooled[0, m] + POOL * squares / degrees) / (rule.pooled[1, m] + POOL)
+        for arm in range(rule.count.shape[0]):
+            n = max(rule.count[arm, m] - 1.0, 0.0)
+            rule.noise[arm, m] = (rule.squares[arm, m] + POOL * here) / (n + POOL)
+            rule.weight[arm, m] = rule.count[arm, m] / (rule.noise[arm, m] * model.law.precision[arm, m])
+
+
+@kernel
+def set_correlation(rule):
+    products, pairs = 0.0, DOUBT
+    for j in range(rule.got.size):
+        products += rule.products[0, j]
+        pairs += rule.products[1, j]
+    all_arms = min(max(products / pairs, 0.0), HIGHEST)
+    for j in range(rule.got.size):
+        own = (rule.products[0, j] + OWN * all_arms) / (rule.products[1, j] + OWN)
+        rule.correlation[j] = min(max(own, 0.0), HIGHEST)
+
+
+observe.register(Rounds, rounds_observe)
+decide.register(Rounds, exclusion_decide)

@@ -1,0 +1,41 @@
+"""What both kinds of race share: who leads, and a second look at arms that are out."""
+
+from math import inf, sqrt
+
+from mfbai.kernels.jit import kernel
+from mfbai.stopping.exclusion import is_out
+
+AGAIN = 0.25  # second looks, each by the root of its cost, over the root of what was spent
+
+
+@kernel
+def largest(work):
+    """The arm of the largest psi, the middle if that is an interval; it may have been ruled out, by bad luck."""
+    top = 0
+    for a in range(work.psi_low.size):
+        if work.psi_low[a] + work.psi_high[a] > work.psi_low[top] + work.psi_high[top]:
+            top = a
+    return top
+
+
+@kernel
+def forgotten(model, stats, state, pending):
+    """The arm of those ruled out that has had the fewest evaluations, if it is time to look at one again; or -1.
+
+    If the best arm was ruled out, and the others are equally good, they would race for ever. Second looks will show the
+    best ahead of them. They begin when the cost is four times what it was when an arm was last ruled out.
+    """
+    rule, K = state.rule, stats.count.shape[0]
+    most = AGAIN * (sqrt(stats.spent[0]) - 2.0 * sqrt(state.since[0]))
+    if state.extra[0] >= most or rule.left.shape[0] > 1 or rule.left[0, rule.target.size - 1] == K:
+        return -1
+    arm, least, extra = -1, inf, state.extra[0]
+    for a in range(K):
+        if a != rule.leader[0] and is_out(rule, 0, a):
+            looks = 0.0
+            for m in range(pending.shape[1]):
+                looks += stats.count[a, m] + pending[a, m]
+                extra += pending[a, m] * sqrt(model.cost[a, m])
+            if looks < least:
+                arm, least = a, looks
+    return arm if extra < most else -1

@@ -1,0 +1,246 @@
+"""Race with common seeds: the leader and all rivals in rounds, each at the fidelity that finishes at the least cost.
+
+The first round has every arm at two seeds, at its cheapest fidelity. From then on a round has the leader at one seed,
+and every rival that is not ruled out at one to three. With u = R[s, m] + R[j, k] for how far the cells may reach
+(`optimism`) and v the variance of the contrast, a round is expected to bring about ln 2 (1 - exp(-u^2 / (2 v ln 2)))
+nats. The leader's fidelity and each rival's fidelity and number of seeds are those that would finish at the least cost:
+for a number of rounds, each rival takes the cheapest of what rules it out by then, and that number is searched for.
+Plans hold for a few rounds: until the leader changes, a rival is ruled out or there are 5 % more rounds.
+"""
+
+from math import exp, inf, log
+from typing import NamedTuple
+
+import numpy as np
+
+from mfbai.kernels.jit import kernel
+from mfbai.kernels.stats import SEEDS
+from mfbai.stopping.exclusion import is_out, is_over, row_of
+from mfbai.stopping.rounds import LN2, Rounds, make_rounds, rounds_observe
+from mfbai.strategies.interface import ask, seed, tell
+from mfbai.strategies.optimism import reach_of
+from mfbai.strategies.race.field import forgotten, largest
+
+FIRST = 2  # seeds of the first round
+MOST = 3  # seeds that a rival has in a round
+BETA = 1.5  # optimism: ln(1 + BETA * needed / evidence)
+MARGIN = 2.0  # nats: about what the bets lose against the best tilt
+LEAST = 1.0  # nats that a rival is taken to need, at least
+LENGTHS = 8  # numbers of rounds that are tried
+STEADY = 0.05  # growth of the number of rounds after which there is a new plan
+
+
+class State(NamedTuple):
+    rule: Rounds
+    cheapest: np.ndarray  # (K,) each arm's cheapest fidelity
+    round: np.ndarray  # (1,) the number of the round under way
+    position: np.ndarray  # (1,) of the next evaluation in it
+    size: np.ndarray  # (1,) its evaluations
+    plan: np.ndarray  # (4, room) of each: arm, fidelity, seed within the round, part
+    learnt: np.ndarray  # (1,) rounds that were learnt when the plan was made
+    due: np.ndarray  # (1,) and at how many it is made anew
+    reach: np.ndarray  # (K, M) R
+    noise: np.ndarray  # (K, M) variances, less what leader and rival have in common
+    need: np.ndarray  # (K,) nats that are missing; 0 for the leader and for rivals that are ruled out
+    rounds: np.ndarray  # (K, M, MOST) that a rival would take, by fidelity and seeds
+    choice: np.ndarray  # (2, K) each rival's fidelity and seeds
+    trial: np.ndarray  # (2, K) the same while plans are compared
+    idle: np.ndarray  # (K, M) zeros: nothing is under way while a round is made
+    left: np.ndarray  # (1,) arms that were not ruled out when the plan was made
+    since: np.ndarray  # (1,) what had been spent when an arm was last ruled out
+    extra: np.ndarray  # (1,) evaluations of arms that were ruled out, each by the root of its cost
+
+
+def make_state(model, delta):
+    K, M = model.cost.shape
+    cheapest = np.argmin(model.cost, axis=1)
+    plan = np.zeros((4, max(MOST, FIRST) * (K + 1)), dtype=np.int64)
+    for n, (arm, own) in enumerate((arm, own) for arm in range(K) for own in range(FIRST)):
+        plan[:, n] = arm, cheapest[arm], own, FIRST
+    plan[3, 0] = -FIRST * K
+    return State(
+        rule=make_rounds(model, np.array([delta])),
+        cheapest=cheapest,
+        round=np.zeros(1, dtype=np.int64),
+        position=np.zeros(1, dtype=np.int64),
+        size=np.full(1, FIRST * K, dtype=np.int64),
+        plan=plan,
+        learnt=np.zeros(1, dtype=np.int64),
+        due=np.zeros(1),
+        reach=np.zeros((K, M)),
+        noise=np.zeros((K, M)),
+        need=np.zeros(K),
+        rounds=np.zeros((K, M, MOST)),
+        choice=np.zeros((2, K), dtype=np.int64),
+        trial=np.zeros((2, K), dtype=np.int64),
+        idle=np.zeros((K, M)),
+        left=np.full(1, K, dtype=np.int64),
+        since=np.zeros(1),
+        extra=np.zeros(1),
+    )
+
+
+def round_of(state) -> list[tuple[int, int, int, int]]:
+    """The round that could begin now: (arm, fidelity, seed within it, part) of each evaluation."""
+    return [tuple(entry) for entry in state.plan[:, : state.size[0]].T.tolist()]
+
+
+@kernel
+def rounds_ask(model, stats, state, pending):
+    n = state.position[0]
+    return state.plan[0, n], state.plan[1, n]
+
+
+@kernel
+def rounds_seed(model, stats, state, pending):
+    n = state.position[0]
+    return state.round[0] * SEEDS + state.plan[2, n], state.plan[3, n]
+
+
+@kernel
+def rounds_tell(model, stats, state, arm, fidelity, x):
+    rule = state.rule
+    if rule.leader[0] >= 0 and arm != rule.leader[0] and is_out(rule, row_of(rule, rule.leader[0]), arm):
+        state.extra[0] += model.cost[arm, fidelity] ** 0.5
+    rounds_observe(model, stats, rule, arm, fidelity, x)
+    state.position[0] += 1
+    if rule.learnt[0] > state.learnt[0]:
+        state.learnt[0] = rule.learnt[0]
+        state.round[0] += 1
+        state.position[0] = 0
+        make_round(model, stats, state)
+
+
+@kernel(inline=False)
+def make_round(model, stats, state):
+    """The next round: plan anew if it is time, and write it down."""
+    rule = state.rule
+    s = largest(rule.work)
+    left = rule.left[row_of(rule, s), rule.target.size - 1]
+    if left != state.left[0]:
+        state.since[0] = stats.spent[0]
+    if s != state.plan[0, 0] or left != state.left[0] or rule.learnt[0] >= state.due[0]:
+        state.left[0] = left
+        state.due[0] = (1.0 + STEADY) * rule.learnt[0]
+        state.plan[0, 0] = s
+        state.plan[1, 0] = make_plan(model, state, s)
+    state.plan[2, 0], state.size[0] = 0, 1
+    for j in range(state.need.size):
+        if state.need[j] > 0.0:
+            add(state, j, state.choice[0, j], state.choice[1, j])
+    again = forgotten(model, stats, state, state.idle)
+    if again >= 0 and again != s:
+        add(state, again, state.cheapest[again], 1)
+    state.plan[3, 0] = -state.size[0]
+
+
+@kernel
+def add(state, arm, fidelity, seeds):
+    for own in range(seeds):
+        n = state.size[0]
+        state.plan[0, n], state.plan[1, n], state.plan[2, n], state.plan[3, n] = arm, fidelity, own, seeds
+        state.size[0] += 1
+
+
+@kernel
+def make_plan(model, state, s):
+    """Choose each rival's fidelity and seeds; return the leader's fidelity."""
+    rule, M = state.rule, model.cost.shape[1]
+    row, target = row_of(rule, s), rule.target[rule.target.size - 1]
+    least = inf
+    for j in range(state.need.size):
+        state.need[j] = 0.0
+        if j != s and (is_over(rule, row) or not is_out(rule, row, j)):
+            state.need[j] = max(target + MARGIN - rule.proven[row, j], LEAST)
+            least = min(least, evidence(model, rule, s, j))
+    optimism = log(1.0 + BETA * target / max(least, 1.0))
+    together, rivals = 0.0, 0
+    for j in range(state.need.size):
+        if state.need[j] > 0.0:
+            together += rule.correlation[j]
+            rivals += 1
+            for m in range(M):
+                state.noise[j, m] = rule.noise[j, m] * (1.0 - rule.correlation[j])
+    for m in range(M):
+        state.noise[s, m] = rule.noise[s, m] * (1.0 - together / rivals)
+    for a in range(state.need.size):
+        if a == s or state.need[a] > 0.0:
+            reach_of(model, rule, state.noise, rule.work, optimism, a == s, 0.0, a, state.reach)
+    best, fidelity = inf, M - 1
+    for j in range(state.need.size):
+        state.choice[0, j], state.choice[1, j] = M - 1, 1
+    for m in range(M):
+        shortest, longest = set_rounds(model, state, s, m)
+        if shortest == inf or shortest * model.cost[s, m] >= best:
+            continue
+        for n in range(LENGTHS):
+            length = shortest * (longest / shortest) ** (n / (LENGTHS - 1.0)) * (1.0 + 1e-9)
+            total = cheapest_plan(model, state, length) + length * model.cost[s, m]
+            if total < best:
+                best, fidelity = total, m
+                for j in range(state.need.size):
+                    state.choice[0, j], state.choice[1, j] = state.trial[0, j], state.trial[1, j]
+    return fidelity
+
+
+@kernel
+def evidence(model, rule, s, j):
+    """Roughly how much there is against rival j, in the two cells that tell the most."""
+    most = 0.0
+    for m in range(rule.count.shape[1]):
+        for k in range(rule.count.shape[1]):
+            if rule.count[s, m] > 0.0 and rule.count[j, k] > 0.0:
+                gap = rule.mean[s, m] - model.bias_high[s, m] - rule.mean[j, k] + model.bias_low[j, k]
+                gap += model.tolerance
+                if gap > 0.0:
+                    error = rule.noise[s, m] / rule.count[s, m] + rule.noise[j, k] / rule.count[j, k]
+                    most = max(most, 0.5 * gap * gap / error)
+    return most
+
+
+@kernel
+def set_rounds(model, state, s, m):
+    """How many rounds it takes to rule out each rival with the leader at m; the least that will do for all, infinite
+    if some rival cannot be ruled out, and the most that is of use."""
+    rule, shortest, longest = state.rule, 0.0, 0.0
+    for j in range(state.need.size):
+        if state.need[j] == 0.0:
+            continue
+        first, least, then = inf, inf, inf
+        for k in range(model.cost.shape[1]):
+            gap = state.reach[s, m] + state.reach[j, k] + model.tolerance
+            shared = 2.0 * rule.correlation[j] * (rule.noise[s, m] * rule.noise[j, k]) ** 0.5
+            for seeds in range(1, MOST + 1):
+                rounds = inf
+                if gap > 0.0:
+                    noise = rule.noise[s, m] + (rule.noise[j, k] - shared) / seeds
+                    rounds = state.need[j] / (LN2 * (1.0 - exp(-gap * gap / (2.0 * LN2 * noise))))
+                state.rounds[j, k, seeds - 1] = rounds
+                first = min(first, rounds)
+                if rounds * seeds * model.cost[j, k] < least:
+                    least, then = rounds * seeds * model.cost[j, k], rounds
+        shortest, longest = max(shortest, first), max(longest, then)
+    return shortest, max(shortest, longest)
+
+
+@kernel
+def cheapest_plan(model, state, length):
+    """What the rivals cost if all are ruled out within so many rounds."""
+    total = 0.0
+    for j in range(state.need.size):
+        if state.need[j] == 0.0:
+            continue
+        least = inf
+        for k in range(model.cost.shape[1]):
+            for seeds in range(1, MOST + 1):
+                rounds = state.rounds[j, k, seeds - 1]
+                if rounds <= length and rounds * seeds * model.cost[j, k] < least:
+                    least = rounds * seeds * model.cost[j, k]
+                    state.trial[0, j], state.trial[1, j] = k, seeds
+        total += least
+    return total
+
+
+ask.register(State, rounds_ask)
+seed.register(State, rounds_seed)
+tell.register(State, rounds_tell)
