@@ -49,6 +49,7 @@ class State(NamedTuple):
     price: np.ndarray  # (K, M) sqrt(cost * variance)
     reach: np.ndarray  # (K, M) R
     sure: np.ndarray  # (K, M) the same without optimism; only where there are data
+    error: np.ndarray  # (K, M) the variance of that
     log: np.ndarray  # (1,) the optimism, nearly
     gap: np.ndarray  # (K,) evidence against each rival, roughly
     need: np.ndarray  # (K,) nats that are missing; 0 for the leader and for rivals that are ruled out
@@ -73,6 +74,7 @@ def make_state(model, delta):
         price=np.sqrt(model.cost * noise),
         reach=np.zeros((K, M)),
         sure=np.zeros((K, M)),
+        error=np.zeros((K, M)),
         log=np.zeros(1),
         gap=np.zeros(K),
         need=np.zeros(K),
@@ -184,6 +186,9 @@ def look(model, stats, state, a):
                 state.sure[a, m] = min(mean - model.bias_high[a, m], high)
             else:
                 state.sure[a, m] = min(model.bias_low[a, m] - mean, -low)
+            state.error[a, m] = state.noise[a, m] / stats.count[a, m]
+        else:
+            state.sure[a, m] = -inf
 
 
 @kernel
@@ -205,15 +210,11 @@ def plan_rival(model, stats, state, j):
                 cost = 2.0 * state.need[j] * price * price / (promise * promise) + HALF * model.cost[j, k]
                 if cost < effort:
                     effort, state.choice[j, m] = cost, k
-            if stats.count[s, m] > 0.0 and stats.count[j, k] > 0.0:
-                error = state.noise[s, m] / stats.count[s, m] + state.noise[j, k] / stats.count[j, k]
-                gap = state.sure[s, m] + state.sure[j, k] + model.tolerance
-                if gap > 0.0:
-                    tilt = max(tilt, (gap - SHRINK * error / gap) / price)
-                gap = stats.mean[s, m] - model.bias_high[s, m] - stats.mean[j, k] + model.bias_low[j, k]
-                gap += model.tolerance
-                if gap > 0.0:
-                    evidence = max(evidence, 0.5 * gap * gap / error)
+            gap = state.sure[s, m] + state.sure[j, k] + model.tolerance
+            if gap > 0.0:  # and so both have data
+                error = state.error[s, m] + state.error[j, k]
+                tilt = max(tilt, (gap - SHRINK * error / gap) / price)
+                evidence = max(evidence, 0.5 * gap * gap / error)
         rule.tilt[j, m] = tilt
         state.total[m] += effort - state.effort[j, m]
         state.effort[j, m] = effort
