@@ -38,6 +38,7 @@ SHRINK = 0.25  # of a gap, in terms of its squared error over the gap
 DUE = 0.5  # natural tilts by which a book is open before its rival is due
 PACE = 0.1  # how slowly shares follow the plan, with each evaluation of the leader
 HALF = 0.5  # evaluations that are lost to rounding up
+GROWTH = 0.05  # of the leader's evaluations, after which all is computed again
 STEADY = 0.02  # relative change of the optimism that is ignored
 
 
@@ -51,7 +52,9 @@ class State(NamedTuple):
     sure: np.ndarray  # (K, M) the same without optimism; only where there are data
     error: np.ndarray  # (K, M) the variance of that
     log: np.ndarray  # (1,) the optimism, nearly
-    gap: np.ndarray  # (K,) evidence against each rival, roughly
+    proof: np.ndarray  # (K, M) evidence against each rival with the leader at m, roughly
+    gap: np.ndarray  # (K,) the most of that
+    due: np.ndarray  # (1,) evaluations of the leader after which all is computed again
     need: np.ndarray  # (K,) nats that are missing; 0 for the leader and for rivals that are ruled out
     effort: np.ndarray  # (K, M) need_j / rate_j for the leader at m
     choice: np.ndarray  # (K, M) the rival's fidelity there
@@ -76,7 +79,9 @@ def make_state(model, delta):
         sure=np.zeros((K, M)),
         error=np.zeros((K, M)),
         log=np.zeros(1),
+        proof=np.zeros((K, M)),
         gap=np.zeros(K),
+        due=np.zeros(1),
         need=np.zeros(K),
         effort=np.zeros((K, M)),
         choice=np.zeros((K, M), dtype=np.int64),
@@ -130,12 +135,15 @@ def books_tell(model, stats, state, arm, fidelity, x):
     ruled_now = is_out(rule, row_of(rule, s), arm)
     if ruled_now and not ruled:
         state.since[0] = stats.spent[0]
-    if s != before or arm == s or ruled_now != ruled:
+    if s != before or ruled_now != ruled:
         plan_all(model, stats, state)
     else:
-        plan_rival(model, stats, state, arm)
+        if arm != s:
+            plan_rival(model, stats, state, arm, 0, state.total.size)
+        elif stats.count[s].sum() <= state.due[0]:
+            plan_leader(model, stats, state, fidelity)
         now = optimism(state)
-        if abs(now - state.log[0]) > STEADY * now:
+        if stats.count[s].sum() > state.due[0] or abs(now - state.log[0]) > STEADY * now:
             plan_all(model, stats, state)
     best = 0
     for m in range(state.total.size):
@@ -160,14 +168,24 @@ def plan_all(model, stats, state):
     rule, s = state.rule, state.rule.leader[0]
     row = row_of(rule, s)
     state.log[0] = optimism(state)
+    state.due[0] = (1.0 + GROWTH) * stats.count[s].sum()
     look(model, stats, state, s)
     for m in range(state.total.size):
         state.total[m] = HALF * model.cost[s, m]
     for j in range(state.need.size):
-        state.need[j], state.effort[j, :] = 0.0, 0.0
+        state.need[j], state.effort[j, :], state.proof[j, :] = 0.0, 0.0, 0.0
         if j != s and (is_over(rule, row) or not is_out(rule, row, j)):
             state.need[j] = LEAST
-            plan_rival(model, stats, state, j)
+            plan_rival(model, stats, state, j, 0, state.total.size)
+    set_shares(model, stats, state)
+
+
+@kernel
+def plan_leader(model, stats, state, m):
+    """Compare all rivals with the leader at the fidelity where it was just evaluated."""
+    look(model, stats, state, state.rule.leader[0])
+    for j in range(state.need.size):
+        plan_rival(model, stats, state, j, m, m + 1)
     set_shares(model, stats, state)
 
 
@@ -192,17 +210,18 @@ def look(model, stats, state, a):
 
 
 @kernel
-def plan_rival(model, stats, state, j):
-    """What it takes to rule out rival j, for each fidelity of the leader; and the tilts."""
+def plan_rival(model, stats, state, j, first, last):
+    """What it takes to rule out rival j, for the leader's fidelities from first to last; and the tilts."""
     rule, s, M = state.rule, state.rule.leader[0], stats.count.shape[1]
     if state.need[j] == 0.0:
         return
-    look(model, stats, state, j)
+    if last - first == M:
+        look(model, stats, state, j)
     target = rule.target[rule.target.size - 1]
     state.need[j] = max(target + MARGIN - rule.proven[row_of(rule, s), j], LEAST)
-    root, evidence = sqrt(state.weight[j]), 0.0
-    for m in range(M):
-        effort, tilt = 1e300, 0.0
+    root = sqrt(state.weight[j])
+    for m in range(first, last):
+        effort, tilt, evidence = 1e300, 0.0, 0.0
         for k in range(M):
             price = root * state.price[s, m] + state.price[j, k]
             promise = state.reach[s, m] + state.reach[j, k] + model.tolerance
@@ -217,8 +236,10 @@ def plan_rival(model, stats, state, j):
                 evidence = max(evidence, 0.5 * gap * gap / error)
         rule.tilt[j, m] = tilt
         state.total[m] += effort - state.effort[j, m]
-        state.effort[j, m] = effort
-    state.gap[j] = evidence
+        state.effort[j, m], state.proof[j, m] = effort, evidence
+    state.gap[j] = 0.0
+    for m in range(M):
+        state.gap[j] = max(state.gap[j], state.proof[j, m])
 
 
 @kernel
