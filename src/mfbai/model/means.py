@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from mfbai.model.correlation import Correlation
 from mfbai.model.problem import Array, Instance, Problem
 
 
-def instance_of(problem: Problem, means: Array) -> Instance:
+def instance_of(problem: Problem, means: Array, correlation: Correlation | None = None) -> Instance:
     """The problem with a truth that is known to fit: unchecked, as a plan makes thousands of them."""
     instance = object.__new__(Instance)
-    vars(instance).update(problem=problem, means=means, name=None)
+    vars(instance).update(problem=problem, means=means, name=None, correlation=correlation)
     return instance
 
 

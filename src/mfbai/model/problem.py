@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from mfbai.checks import real
 from mfbai.errors import Fault, Faults, InvalidInput
+from mfbai.model.correlation import Correlation, read_correlation
 from mfbai.model.families import Family, Law
 from mfbai.model.given import DIRECTIONS as DIRECTIONS
 from mfbai.model.given import ROUNDING as ROUNDING
@@ -204,6 +205,10 @@ class Instance:
 
     The best arm must be unique, unless `ties` says otherwise: then a tolerance is needed to find an answer.
 
+    `correlation` is that of values with the same seed, of all arms and fidelities; or a table with that of `arms` at
+    one fidelity, of `fidelities` of one arm, and the `factor` they share, "normal" or "heavy". It matters only where
+    seeds are common.
+
     >>> from mfbai.model.families import Gaussian
     >>> instance = Instance([[0.4, 0.5], [0.7, 0.6]], costs=[0.5, 5], biases=[0.1, 0], family=Gaussian(0.01))
     >>> instance.best, round(instance.gap, 3)
@@ -213,6 +218,7 @@ class Instance:
     problem: Problem
     means: Array  # (K, M), read-only
     name: str | None  # a label; two instances of different names can be equal
+    correlation: Correlation | None  # None if values are independent
 
     def __init__(
         self,
@@ -227,6 +233,7 @@ class Instance:
         seeds: str = "independent",
         name: str | None = None,
         ties: bool = False,
+        correlation: float | Mapping[str, Any] | Correlation | None = None,
     ) -> None:
         faults = Faults()
         cells = read_names(faults, arms, fidelities, costs, biases, family, means)
@@ -234,11 +241,12 @@ class Instance:
         table = check_means(cells, known, means)
         if table is not None and known.sign is not None and not ties:
             refuse_tie(faults, cells.arms, known.sign * table[:, -1])
+        shared = read_correlation(faults, correlation, known.family)
         faults.raise_if_any("instance")
         problem = Problem(
             cells.arms, costs, biases, family, fidelities=cells.fidelities, direction=direction, seeds=seeds
         )
-        vars(self).update(problem=problem, means=_read_only(table, cells.shape), name=name)
+        vars(self).update(problem=problem, means=_read_only(table, cells.shape), name=name, correlation=shared)
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -270,18 +278,27 @@ class Instance:
         vars(other).update(problem=self.problem.with_variance(variance))
         return other
 
+    def with_seeds(self, seeds: str) -> Instance:
+        """The same instance with "independent" or "common" seeds."""
+        other = copy.copy(self)
+        vars(other).update(problem=self.problem.replace(seeds=seeds))
+        return other
+
     def to_dict(self) -> dict[str, Any]:
         """The tables of a spec file (see mfbai.model.spec)."""
-        return {**self.problem.to_dict(), "truth": {"means": self.means.tolist()}}
+        shared = {} if self.correlation is None else {"correlation": self.correlation.to_spec()}
+        return {**self.problem.to_dict(), "truth": {"means": self.means.tolist(), **shared}}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Instance):
             return NotImplemented
-        return self.problem == other.problem and np.array_equal(self.means, other.means)
+        same = self.problem == other.problem and self.correlation == other.correlation
+        return same and np.array_equal(self.means, other.means)
 
     def __repr__(self) -> str:
         label = f" {self.name!r}" if self.name else ""
-        return f"<Instance{label}: {self.problem._summary()}, best {self.arms[self.best]!r} by {self.gap:.4g}>"
+        shared = "" if self.correlation is None else f", correlation {self.correlation.to_spec()}"
+        return f"<Instance{label}: {self.problem._summary()}, best {self.arms[self.best]!r} by {self.gap:.4g}{shared}>"
 
 
 def _read_only(table: Array | None, shape: tuple[int, int]) -> Array:

@@ -3,6 +3,7 @@
     [problem]
     arms = ["baseline", "wide", "deep"]     # or how many
     direction = "maximise"                  # or "minimise"; may be left out
+    seeds = "independent"                   # or "common", for all arms in turn; may be left out
     [[fidelity]]                            # cheapest first
     name = "coarse"                         # may be left out
     cost = 0.05                             # or one per arm
@@ -15,6 +16,8 @@
     variance = 0.01                         # or per fidelity, or per arm and fidelity
     [truth]                                 # only for simulation: arms x fidelities
     means = [[0.82, 0.85], [0.80, 0.84], [0.91, 0.98]]
+    correlation = 0.8                       # of values with the same seed; or {arms = 0.8, fidelities = 0.5,
+                                            # factor = "heavy"}; may be left out
     [guess]                                 # only for planning: one of the three forms of mfbai.Guess
     gap = 0.1                               # means; or low and high; or gap, with best where means are bounded
 
@@ -55,7 +58,7 @@ TABLE_OF = {
     **dict.fromkeys(("arms", "direction", "seeds"), "problem"),
     **dict.fromkeys(("costs", "biases", "bias_low", "bias_high", "fidelities"), "fidelity"),
     **dict.fromkeys(("family", "variance", "bounds"), "family"),
-    "means": "truth",
+    **dict.fromkeys(("means", "correlation"), "truth"),
 }
 
 
@@ -103,7 +106,7 @@ def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: boo
     faults = Faults()
     _check_keys(faults, "the spec", document, required=("problem", "fidelity", "family"), optional=("truth", "guess"))
     problem = _table(faults, document, "problem", required=("arms",), optional=("direction", "seeds"))
-    truth = _table(faults, document, "truth", required=("means",))
+    truth = _table(faults, document, "truth", required=("means",), optional=("correlation",))
     tables = _fidelities(faults, document)
     n_arms = _count_arms(problem, tables, truth)
     parts: dict[str, Any] = {
@@ -118,7 +121,8 @@ def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: boo
     built = None
     with faults.absorb(lambda fault: _in_file(fault, parts["arms"], tables)):
         known_truth = "means" in truth and tables  # without fidelities there is nothing to hold the means against
-        built = Instance(truth["means"], name=name, ties=ties, **parts) if known_truth else Problem(**parts)
+        about: dict[str, Any] = {"name": name, "ties": ties, "correlation": truth.get("correlation")}
+        built = Instance(truth["means"], **about, **parts) if known_truth else Problem(**parts)
     _check_guess(faults, document, built or _stand_in(n_arms, len(tables)))
     faults.raise_if_any(f"spec {name!r}" if name else "spec")
     assert built is not None
@@ -144,6 +148,8 @@ def _toml(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)  # the same as TOML's, names being printable
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name} = {_toml(part)}' for name, part in value.items())}}}"
     return repr(value)
 
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mfbai.kernels.jit import kernel
-from mfbai.kernels.laws import sample
 from mfbai.kernels.stats import record
+from mfbai.run.truth import draw
 from mfbai.stopping.interface import decide, observe
 from mfbai.strategies.interface import ask, seed, tell
 
@@ -50,7 +50,7 @@ def advance(model, truth, stats, state, rule, outcome, pending, rng, until):
     while stats.steps[0] < until and outcome.levels[0] < outcome.answer.size:
         arm, fidelity = ask(model, stats, state, pending)
         stats.seed[0], stats.seed[1] = seed(model, stats, state, pending)
-        x = sample(model.law, rng, arm, fidelity, truth[arm, fidelity])
+        x = draw(truth, model, stats, rng, arm, fidelity)
         step(model, stats, state, rule, outcome, arm, fidelity, x)
 
 

@@ -18,6 +18,7 @@ from mfbai.model.spec import check_instance
 from mfbai.run.assemble import assemble
 from mfbai.run.loop import advance, make_outcome
 from mfbai.run.state import arrays_of
+from mfbai.run.truth import make_truth
 from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
 
@@ -51,7 +52,10 @@ class Run:
         self.outcome = make_outcome(setup.levels)
         self.pending = np.zeros(shape, dtype=np.int64)  # stays zero: a simulated evaluation returns at once
         self.rng = np.random.default_rng(0)
-        self._fresh = [(a, a.copy()) for a in arrays_of((self.stats, self.state, self.rule, self.outcome))]
+        correlation = setup.instance.correlation if setup.model.common else None  # independent seeds share nothing
+        self.truth = make_truth(setup.truth, correlation)
+        changing = (self.stats, self.state, self.rule, self.outcome, self.truth[1:])  # not the means
+        self._fresh = [(a, a.copy()) for a in arrays_of(changing)]
 
     def restart(self, seed: int, run: int) -> None:
         """Begin the run of that number. Its random numbers depend on seed and run alone."""
@@ -61,9 +65,8 @@ class Run:
 
     def advance(self, until: int) -> None:
         """Go on until every level is decided or `until` evaluations are made."""
-        setup = self.setup
         records = (self.stats, self.state, self.rule, self.outcome)
-        advance(setup.model, setup.truth, *records, self.pending, self.rng, until)
+        advance(self.setup.model, self.truth, *records, self.pending, self.rng, until)
 
     def advance_unless(self, cancelled: Event, until: int) -> bool:
         """The same, but give up soon after `cancelled` is set; returns whether it was not."""
