@@ -130,3 +130,84 @@ def test_a_family_without_variance_cannot_be_given_one(family):
 
 def test_with_variance_refuses_a_wrong_variance():
     assert faults_of(instance().with_variance, -1.0) == ["variance is -1.0: a variance must be positive"]
+
+
+# --- correlation
+
+
+def test_one_number_is_the_correlation_of_arms_and_of_fidelities():
+    assert instance(correlation=0.8).correlation == (0.8, 0.8, "normal")
+    assert instance(correlation=np.float32(0.5)).correlation == (0.5, 0.5, "normal")
+
+
+def test_a_table_tells_arms_and_fidelities_apart():
+    made = instance(correlation={"arms": 0.8, "fidelities": 0.5, "factor": "heavy"})
+    assert made.correlation == (0.8, 0.5, "heavy")
+    assert instance(correlation={"fidelities": 0.5}).correlation == (0.0, 0.5, "normal")
+    assert instance(correlation=made.correlation) == made
+
+
+@pytest.mark.parametrize("nothing", [None, 0, {"arms": 0, "fidelities": 0.0}, {"arms": 0.0, "factor": "heavy"}])
+def test_a_correlation_of_zero_is_none(nothing):
+    assert instance(correlation=nothing).correlation is None
+    assert instance(correlation=nothing) == instance()
+
+
+def test_instances_with_other_correlations_are_not_equal():
+    assert instance(correlation=0.8) != instance()
+    assert instance(correlation=0.8) != instance(correlation={"arms": 0.8})
+    assert repr(instance(correlation=0.8)).endswith("best 'arm 2' by 0.1, correlation 0.8>")
+
+
+def test_the_correlation_stays_when_variance_or_seeds_are_replaced():
+    made = instance(correlation=0.8, name="demo")
+    assert made.with_variance(2.0).correlation == made.correlation
+    shared = made.with_seeds("common")
+    assert (shared.problem.seeds, shared.correlation, shared.name) == ("common", made.correlation, "demo")
+    assert shared.with_seeds("independent") == made
+    assert faults_of(made.with_seeds, "comon") == [
+        "seeds is 'comon': did you mean 'common'? known: independent, common"
+    ]
+
+
+TABLE = "or a table such as {arms = 0.8, fidelities = 0.5}"
+
+
+@pytest.mark.parametrize(
+    ("given", "faults"),
+    [
+        (1.0, [f"correlation is 1.0: give a number of 0 or more and below 1, {TABLE}"]),
+        (-0.1, [f"correlation is -0.1: give a number of 0 or more and below 1, {TABLE}"]),
+        (np.nan, [f"correlation is nan: give a number of 0 or more and below 1, {TABLE}"]),
+        (True, [f"correlation is True: give a number of 0 or more and below 1, {TABLE}"]),
+        ("high", [f"correlation is 'high': give a number of 0 or more and below 1, {TABLE}"]),
+        ([0.5, 0.5], [f"correlation is [0.5, 0.5]: give a number of 0 or more and below 1, {TABLE}"]),
+        ({}, ["correlation has neither 'arms' nor 'fidelities': add one, or both"]),
+        (
+            {"arms": 1, "fidelities": None, "factor": "heavi"},
+            [
+                "correlation.arms is 1: give a number of 0 or more and below 1",
+                "correlation.fidelities is None: give a number of 0 or more and below 1",
+                "correlation.factor is 'heavi': did you mean 'heavy'? known: normal, heavy",
+            ],
+        ),
+        (
+            {"arm": 0.5},
+            [
+                "correlation has an unknown entry 'arm': did you mean 'arms'? known: arms, fidelities, factor",
+                "correlation has neither 'arms' nor 'fidelities': add one, or both",
+            ],
+        ),
+    ],
+    ids=str,
+)
+def test_correlations_that_cannot_be_are_refused(given, faults):
+    assert faults_of(instance, correlation=given) == faults
+
+
+@pytest.mark.parametrize("family", [Bernoulli(), Poisson(), SubGaussian(bounds=(0, 1))], ids=lambda family: family.name)
+def test_only_normal_values_are_correlated(family):
+    assert faults_of(instance, family=family, correlation=0.5) == [
+        f"correlation cannot be had here: only normal values are simulated with one, and this family is {family.name}"
+    ]
+    assert instance(family=SubGaussian(variance=1.0), correlation=0.5).correlation is not None

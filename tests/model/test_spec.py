@@ -55,6 +55,23 @@ def test_direction_may_be_left_out_or_minimise():
     assert loads(edited(("maximise", "minimise"))).best == 1
 
 
+def test_a_truth_may_have_a_correlation():
+    number = loads(SPEC + "correlation = 0.8\n").correlation
+    assert number == (0.8, 0.8, "normal")
+    table = loads(SPEC + 'correlation = {arms = 0.8, fidelities = 0.5, factor = "heavy"}\n').correlation
+    assert table == (0.8, 0.5, "heavy")
+    assert loads(SPEC).correlation is None
+
+
+def test_faults_of_a_correlation_name_the_table():
+    spoilt = SPEC.replace("variance = 0.01", "variance = -1") + 'correlation = {arms = 2, factor = "odd"}\n'
+    assert faults_of(spoilt) == [
+        "variance is -1.0: a variance must be positive; check the [family] table",
+        "correlation.arms is 2: give a number of 0 or more and below 1; check the [truth] table",
+        "correlation.factor is 'odd': known: normal, heavy; check the [truth] table",
+    ]
+
+
 def test_costs_may_be_one_per_arm():
     costs = loads(edited(("cost = 0.05", "cost = [0.05, 0.06, 0.09]"))).problem.costs
     np.testing.assert_array_equal(costs, [[0.05, 5], [0.06, 5], [0.09, 5]])

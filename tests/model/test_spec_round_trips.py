@@ -55,11 +55,18 @@ def test_problems_round_trip_through_a_dict(problem):
     assert from_dict(problem.to_dict()) == problem
 
 
+SHARES = st.floats(0, 1, exclude_max=True)
+TABLES = st.fixed_dictionaries(
+    {"arms": SHARES}, optional={"fidelities": SHARES, "factor": st.sampled_from(["normal", "heavy"])}
+)
+
+
 @given(problem=problems(), data=st.data())
 def test_instances_round_trip_through_text(problem, data):
     share = data.draw(st.floats(0, 1))
     top = np.arange(1.0, problem.n_arms + 1)[:, None] + 3e3  # above every bias: possible for all families
     means = top + problem.bias_low + share * (problem.bias_high - problem.bias_low)
+    normal = isinstance(problem.family, Gaussian | SubGaussian)
     instance = Instance(
         means,
         problem.costs,
@@ -68,8 +75,10 @@ def test_instances_round_trip_through_text(problem, data):
         arms=problem.arms,
         fidelities=problem.fidelities,
         direction=problem.direction,
+        correlation=data.draw(st.none() | SHARES | TABLES) if normal else None,
     )
     assert loads(dumps(instance)) == instance
+    assert from_dict(instance.to_dict()) == instance
 
 
 @pytest.mark.parametrize("name", names())
@@ -90,14 +99,17 @@ def test_bounded_rewards_round_trip():
 
 SCALARS = st.none() | st.booleans() | st.integers(-3, 4) | st.floats() | st.sampled_from(["", "a", "gaussian"])
 VALUES = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=2)
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "arms", "factor"]), inner, max_size=2)
+    ),
 )
 
 
 @given(
     change=st.dictionaries(
         st.sampled_from(["problem", "fidelity", "family", "truth", "arms", "direction", "name", "cost", "bias"])
-        | st.sampled_from(["variance", "bounds", "means"]),
+        | st.sampled_from(["variance", "bounds", "means", "correlation"]),
         VALUES,
         min_size=1,
         max_size=3,
@@ -105,7 +117,7 @@ VALUES = st.recursive(
 )
 def test_a_spec_with_anything_in_it_loads_or_is_refused(change):
     """No input, however odd, fails in another way than InvalidInput."""
-    document = loads(SPEC).to_dict()
+    document = loads(SPEC + "correlation = 0.5\n").to_dict()
     for table in (document["problem"], document["fidelity"][0], document["family"], document["truth"]):
         table.update({key: value for key, value in change.items() if key in table or key == "bounds"})
     document.update({key: value for key, value in change.items() if key in document})
