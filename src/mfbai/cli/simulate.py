@@ -35,6 +35,9 @@ def simulate(
     seed: Annotated[int, typer.Option(help="Results depend on it alone.")] = 0,
     max_steps: Annotated[int | None, typer.Option(help="Give up a run after this many evaluations.")] = None,
     variance: Annotated[float | None, typer.Option(help="Replace the variance of the instance.")] = None,
+    seeds: Annotated[
+        str | None, typer.Option(metavar="NAME", help="independent or common: replace the seeds of the instance.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
     settings: Annotated[
         list[str],
@@ -48,7 +51,7 @@ def simulate(
     Example: mfbai simulate paper-4x5 --strategy mf-grad --strategy grad --delta 0.01 --runs 1000
     """
     counts = Counts(runs, seed, max_steps, workers)
-    call = check(instance, variance, strategy, stopping, delta, settings, counts, plot)
+    call = check(instance, variance, seeds, strategy, stopping, delta, settings, counts, plot)
     done = run_all(call)
     show(call.instance, done, as_json, plot)
     if len(done) < len(call.strategies) or len(done[-1]) < runs:
@@ -116,6 +119,7 @@ def show(instance: Instance, done: list[Runs], as_json: bool, plot: Path | None)
 def check(
     instance: str,
     variance: float | None,
+    seeds: str | None,
     strategies: list[str] | None,
     stopping: str | None,
     delta: list[str],
@@ -133,6 +137,7 @@ def check(
     loaded = check_instance(STAND_IN)
     with faults.absorb():
         loaded = check_instance(instance, variance)
+        loaded = loaded if seeds is None else loaded.with_seeds(seeds)
     risks, options = read_deltas(faults, delta), read_settings(faults, settings)
     call = Call(loaded, strategies or [DEFAULT_STRATEGY], stopping or DEFAULT, risks, options, counts)
     check_settings(faults, call)
@@ -179,6 +184,7 @@ def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
     runs, seed = records[0]["runs"], records[0]["seed"]
     rules = " / ".join(sorted({record["stopping"] for record in records}, reverse=True))
     told = f"{runs} run{'s' * (runs > 1)}, seed {seed}, {rules}"
+    told += ", common seeds" if instance.problem.seeds == "common" else ""
     out = console()
     out.print(
         f"{name}: {K} arms, {M} {'fidelity' if M == 1 else 'fidelities'}, best arm '{best}'; {told}", soft_wrap=True

@@ -90,18 +90,20 @@ def prepare(
     integers: Mapping[str, Any],
     *,
     endless: bool = False,
+    seeds: str | None = None,
 ) -> list[Setup]:
     """Check everything, report all faults at once, and set the simulation up.
 
     One setup serves all deltas, its levels, largest first; unless the strategy's sampling depends on delta: then each
     delta has a setup of its own. `integers` are arguments, by name, that must be whole numbers. An `endless`
-    simulation has no stopping rule.
+    simulation has no stopping rule. `seeds`, if given, replaces the instance's.
     """
     faults = Faults()
     found = None
     setups: list[Setup] = []
     with faults.absorb():
         found = check_instance(instance)
+        found = found if seeds is None else found.with_seeds(seeds)
     check_choice(faults, "strategy", strategy, STRATEGIES)
     if not endless:
         check_choice(faults, "stopping", stopping, RULES)

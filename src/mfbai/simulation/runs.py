@@ -142,6 +142,7 @@ def simulate(
     max_steps: int | None = None,
     workers: int | None = None,
     options: Mapping[str, float] | None = None,
+    seeds: str | None = None,
 ) -> Runs:
     """Run a strategy many times on an instance (or the name or file of one) and report what it cost.
 
@@ -149,7 +150,8 @@ def simulate(
     deltas are served by one trajectory: sampling does not depend on delta, and a run lasts until the smallest is
     decided. Strategies that stop by a rule of their own ("iise", "lucb", ...) make one for each delta, and ignore
     `stopping`. `options` are settings of the strategy or the rule, such as {"rate": 0.1}. Results depend on the seed
-    alone, not on the number of worker threads (one per core by default). Ctrl-C returns what is done.
+    alone, not on the number of worker threads (one per core by default). `seeds`, "independent" or "common", replaces
+    the instance's. Ctrl-C returns what is done.
 
     >>> from mfbai import simulate
     >>> found = simulate("paper-4x5", "mf-grad", delta=[0.1, 0.001], runs=100, seed=1)
@@ -157,7 +159,7 @@ def simulate(
     ((100, 2), True)
     """
     counts = {"runs": runs, "seed": seed, "max_steps": max_steps, "workers": workers}
-    setups = prepare(instance, strategy, stopping, delta, options or {}, counts)
+    setups = prepare(instance, strategy, stopping, delta, options or {}, counts, seeds=seeds)
     warm_up(setups[0])
     begun = time.perf_counter()
     found = _Ends(int(runs), setups)
