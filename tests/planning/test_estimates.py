@@ -12,7 +12,7 @@ import mfbai
 import mfbai.plots
 from mfbai import Bernoulli, Exponential, Gaussian, Guess, Instance, Poisson, Problem, SubGaussian
 from mfbai.analysis.oracle import oracle
-from mfbai.planning import ideal, samples, truths, variants
+from mfbai.planning import ideal, plans, samples, truths, variants
 from mfbai.planning.results import spread, spread_of_runs
 from mfbai.stopping import RULES, Rule, decide
 from support.plans import COINS, INSTANCE, LIKE_NONE, PROBLEM, faults_of
@@ -183,7 +183,7 @@ def test_rules_with_a_constant_that_nobody_knows_are_planned_at_least():
 
 def test_a_simulation_is_what_simulate_does_with_these_fidelities(quick):
     for rule in ("e-process", "stylised"):
-        made = samples.Simulations(INSTANCE.problem, INSTANCE.means[None], RULES[rule], 0.01, 0.0, seed=5)
+        made = samples.Simulations(INSTANCE.problem, INSTANCE.means[None], "frugal", rule, 0.01, 0.0, seed=5)
         simulated = made.of([0, 1])
         found = mfbai.simulate(INSTANCE, "frugal", runs=6, seed=5, stopping=rule)
         np.testing.assert_array_equal(simulated.spent, found.costs)
@@ -193,7 +193,7 @@ def test_a_simulation_is_what_simulate_does_with_these_fidelities(quick):
 def test_runs_are_spread_over_the_truths_and_each_simulation_is_made_once(quick):
     counted = []
     means = truths.draw(PROBLEM, Guess(gap=0.1), 0.0, 0)
-    made = samples.Simulations(PROBLEM, means, RULES["stylised"], 0.01, 0.0, 0, counted.append)
+    made = samples.Simulations(PROBLEM, means, "frugal", "stylised", 0.01, 0.0, 0, advance=counted.append)
     first = made.of([0, 1])
     assert made.of([0, 1]) is first
     assert len(counted) == 6
@@ -202,7 +202,7 @@ def test_runs_are_spread_over_the_truths_and_each_simulation_is_made_once(quick)
 
 def test_a_fidelity_that_costs_the_strategy_more_than_it_saves_is_not_worth_learning(monkeypatch):
     """Its bound is so wide that it seldom helps, and mf-grad, unlike frugal, evaluates it all the same."""
-    monkeypatch.setattr(samples, "STRATEGY", "mf-grad")
+    monkeypatch.setattr(plans, "choose", lambda *about: ("mf-grad", "e-process"))
     problem = Problem(3, [0.5, 5.0], [0.1, 0.0], Gaussian(0.01), fidelities=["loose", "fine"])
     found = mfbai.plan(problem, Guess(gap=0.13))
     assert [worth.verdict for worth in found.fidelities] == ["not worth learning", "the true one"]
@@ -253,7 +253,7 @@ def test_a_simulation_has_more_runs_if_they_are_quick(monkeypatch):
     monkeypatch.setattr(samples, "RUNS", 12)
     for seconds, runs in ((20.0, 12), (1e-9, 6)):
         monkeypatch.setattr(samples, "MOST_SECONDS", seconds)
-        made = samples.Simulations(INSTANCE.problem, INSTANCE.means[None], RULES["stylised"], 0.01, 0.0, seed=0)
+        made = samples.Simulations(INSTANCE.problem, INSTANCE.means[None], "frugal", "stylised", 0.01, 0.0, seed=0)
         assert len(made.of([0, 1]).spent) == runs
 
 

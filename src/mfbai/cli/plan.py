@@ -20,6 +20,10 @@ def plan(
     spec: Annotated[str, typer.Argument(help="A TOML file with a [guess] or a [truth], or a name.")],
     delta: Annotated[list[str], typer.Option(metavar="NUMBER", help="The risk of a wrong answer.")] = [str(DELTA)],  # noqa: B006
     tolerance: Annotated[str, typer.Option(metavar="NUMBER", help="An arm this close to the best is as good.")] = "0",
+    correlation: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="Of values with the same seed: predict what common seeds save."),
+    ] = None,
     rate: Annotated[
         str | None, typer.Option(metavar="NUMBER", help="Cost units spent per hour, to predict how long it takes.")
     ] = None,
@@ -34,11 +38,11 @@ def plan(
 
     Example: mfbai plan paper-4x5 --delta 0.05 --rate 10
     """
-    call = check(spec, delta, tolerance, rate, plot, seed)
+    call = check(spec, delta, tolerance, correlation, rate, plot, seed)
     from mfbai.cli.views.plan import print_plan
     from mfbai.planning import plan as make_plan
 
-    found = make_plan(spec, delta=call.delta, tolerance=call.tolerance, seed=call.seed)
+    found = make_plan(spec, None, call.delta, call.tolerance, call.seed, call.correlation)
     if as_json:
         print_json(found.to_dict(call.rate))
     else:
@@ -54,21 +58,30 @@ def plan(
 class Call(NamedTuple):
     delta: float
     tolerance: float
+    correlation: float | None
     rate: float | None
     seed: int
 
 
-def check(spec: str, delta: list[str], tolerance: str, rate: str | None, plot: Path | None, seed: str) -> Call:
+def check(
+    spec: str,
+    delta: list[str],
+    tolerance: str,
+    correlation: str | None,
+    rate: str | None,
+    plot: Path | None,
+    seed: str,
+) -> Call:
     """The numbers of the call. Everything that can be wrong with it is reported at once, before any work."""
     from mfbai.errors import Faults
     from mfbai.planning import plans
     from mfbai.planning.results import check_rate
 
     faults = Faults()
-    call = read(faults, delta, tolerance, rate, seed)
+    call = read(faults, delta, tolerance, correlation, rate, seed)
     problem = None
     with faults.absorb():
-        problem, *_ = plans.check(spec, None, call.delta, call.tolerance, call.seed)
+        problem, *_ = plans.check(spec, None, call.delta, call.tolerance, call.seed, call.correlation)
     check_rate(faults, "--rate", call.rate)
     if plot is not None:
         from mfbai.plots.style import check_file
@@ -80,7 +93,9 @@ def check(spec: str, delta: list[str], tolerance: str, rate: str | None, plot: P
     return call
 
 
-def read(faults: Faults, delta: list[str], tolerance: str, rate: str | None, seed: str) -> Call:
+def read(
+    faults: Faults, delta: list[str], tolerance: str, correlation: str | None, rate: str | None, seed: str
+) -> Call:
     """The numbers as given; what cannot be read is noted, and its default stands in for it."""
     given = ",".join(delta).split(",")
     risks = [number(faults, "delta", text, RISK) for text in given]
@@ -93,6 +108,7 @@ def read(faults: Faults, delta: list[str], tolerance: str, rate: str | None, see
     return Call(
         DELTA if risks[0] is None else risks[0],
         0.0 if loose is None else loose,
+        None if correlation is None else number(faults, "correlation", correlation, example=0.8),
         None if rate is None else number(faults, "--rate", rate, example=10),
         int(seed) if known_seed else 0,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from mfbai.checks import check_choice, real
 from mfbai.errors import Faults, suggestion
@@ -27,6 +27,15 @@ class Correlation(NamedTuple):
     def to_spec(self) -> float | dict[str, Any]:
         """The entry of a spec file: the one number, where that says it all."""
         return self.arms if self == (self.arms, self.arms, FACTORS[0]) else self._asdict()
+
+    def __str__(self) -> str:
+        tails = "" if self.factor == FACTORS[0] else ", with heavy tails"
+        if self.arms == self.fidelities:
+            return f"{self.arms:g}{tails}"
+        return f"{self.arms:g} between arms and {self.fidelities:g} between fidelities{tails}"
+
+
+CorrelationLike: TypeAlias = float | Mapping[str, Any] | Correlation | None
 
 
 def read_correlation(faults: Faults, given: Any, family: Family | None) -> Correlation | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from mfbai.checks import real
 from mfbai.errors import Fault, Faults, InvalidInput
-from mfbai.model.correlation import Correlation, read_correlation
+from mfbai.model.correlation import Correlation, CorrelationLike, read_correlation
 from mfbai.model.families import Family, Law
 from mfbai.model.given import DIRECTIONS as DIRECTIONS
 from mfbai.model.given import ROUNDING as ROUNDING
@@ -233,7 +233,7 @@ class Instance:
         seeds: str = "independent",
         name: str | None = None,
         ties: bool = False,
-        correlation: float | Mapping[str, Any] | Correlation | None = None,
+        correlation: CorrelationLike = None,
     ) -> None:
         faults = Faults()
         cells = read_names(faults, arms, fidelities, costs, biases, family, means)
@@ -297,7 +297,7 @@ class Instance:
 
     def __repr__(self) -> str:
         label = f" {self.name!r}" if self.name else ""
-        shared = "" if self.correlation is None else f", correlation {self.correlation.to_spec()}"
+        shared = "" if self.correlation is None else f", correlation {self.correlation}"
         return f"<Instance{label}: {self.problem._summary()}, best {self.arms[self.best]!r} by {self.gap:.4g}{shared}>"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,16 +10,18 @@ import numpy as np
 
 from mfbai.checks import check_delta, check_integers
 from mfbai.errors import Fault, Faults, InvalidInput
+from mfbai.model.correlation import Correlation, CorrelationLike, read_correlation
 from mfbai.model.guess import Guess
 from mfbai.model.problem import Array, Instance, Problem
 from mfbai.model.spec import check_instance, load, load_guess
 from mfbai.planning import results, truths, variants
 from mfbai.planning.ideal import complete, ideal_costs
 from mfbai.planning.results import ALL, TOP, WORTH_HAVING, Change, Estimate, Plan, Spread, Worth, spread, spread_of_runs
-from mfbai.planning.samples import RUNS, STRATEGY, Simulated, Simulations
+from mfbai.planning.samples import RUNS, Simulations
 from mfbai.planning.variants import Advance
+from mfbai.run.assemble import choose
 from mfbai.simulation.experiment import STAND_IN
-from mfbai.stopping import DEFAULT, RULES, Rule
+from mfbai.stopping import RULES
 from mfbai.terminal import progress
 
 USED = 1e-3  # a fidelity with a smaller share of the cost counts as not used
@@ -31,11 +34,13 @@ def plan(
     delta: float = 0.01,
     tolerance: float = 0.0,
     seed: int = 0,
+    correlation: CorrelationLike = None,
 ) -> Plan:
     """Predict, from a guess of the means, what it costs to find the best arm with risk `delta`.
 
     `spec` is a problem, an instance, or the name or file of one. Without a `guess`, that of the file is taken, or else
     the true means of an instance. An arm within `tolerance` of the best is as good. Results depend on the seed alone.
+    With a `correlation` between values of the same seed, or that of an instance, also what common seeds would save.
 
     >>> from mfbai import Gaussian, Guess, Problem, plan
     >>> problem = Problem(3, costs=[0.05, 5], biases=[0.03, 0], family=Gaussian(0.01), fidelities=["coarse", "fine"])
@@ -43,12 +48,14 @@ def plan(
     >>> [(fidelity.fidelity, fidelity.verdict) for fidelity in found.fidelities]
     [('coarse', 'worth having'), ('fine', 'the true one')]
     """
-    problem, guess, source, means = check(spec, guess, delta, tolerance, seed)
+    problem, guess, source, means, shared = check(spec, guess, delta, tolerance, seed, correlation)
     delta, tolerance, seed = float(delta), float(tolerance), int(seed)
     compared = _compare(problem, means, tolerance)
-    kept, sets, simulated = _simulate(
-        Simulations(problem, means, RULES[DEFAULT], delta, tolerance, seed), compared.kept
-    )
+    simulations = Simulations(problem, means, *choose(problem, None, None, tolerance), delta, tolerance, seed, shared)
+    kept, sets, simulated = _simulate(simulations, compared.kept)
+    estimates = [*_computed(problem, means, sets, delta, tolerance), simulated]
+    if shared is not None and problem.seeds != "common":
+        estimates.append(_with_common_seeds(simulations, sets))
     return Plan(
         name=Path(spec).stem if isinstance(spec, str | Path) else getattr(spec, "name", None),
         problem=problem,
@@ -60,14 +67,25 @@ def plan(
         truths=means,
         gap=spread(truths.gaps_of(problem, means)),
         sets={name: tuple(problem.fidelities[m] for m in members) for name, members in sets.items()},
-        estimates=(*_computed(problem, means, sets, delta, tolerance), simulated),
+        estimates=tuple(estimates),
         fidelities=tuple(_worth(problem, compared, m, kept) for m in range(problem.n_fidelities)),
         changes=compared.changes,
+        correlation=shared,
     )
 
 
-def check(spec: Any, guess: Any, delta: Any, tolerance: Any, seed: Any) -> tuple[Problem, Guess, str, Array]:
-    """The problem, the guess, where that is from, and truths; raises InvalidInput with everything that is wrong."""
+class Checked(NamedTuple):
+    """What a plan is made of."""
+
+    problem: Problem
+    guess: Guess
+    source: str  # where the guess is from
+    truths: Array
+    correlation: Correlation | None
+
+
+def check(spec: Any, guess: Any, delta: Any, tolerance: Any, seed: Any, correlation: Any) -> Checked:
+    """Draws the truths; raises InvalidInput with everything that is wrong."""
     faults = Faults()
     found = None
     with faults.absorb():
@@ -78,13 +96,15 @@ def check(spec: Any, guess: Any, delta: Any, tolerance: Any, seed: Any) -> tuple
     with faults.absorb():
         check_instance(STAND_IN).problem.model(tolerance)  # knows what a tolerance can be
     check_integers(faults, {"seed": seed})
+    shared = read_correlation(faults, correlation, found[0].family if found else None)
     faults.raise_if_any("call")
     assert found is not None
-    problem, guess, source = found
-    return problem, guess, source, truths.draw(problem, guess, tolerance, seed)
+    problem, guess, source, own = found
+    drawn = truths.draw(problem, guess, tolerance, seed)
+    return Checked(problem, guess, source, drawn, own if correlation is None else shared)
 
 
-def _find(spec: Any, guess: Any) -> tuple[Problem, Guess, str]:
+def _find(spec: Any, guess: Any) -> tuple[Problem, Guess, str, Correlation | None]:
     loaded = load(spec, ties=True) if isinstance(spec, str | Path) else spec
     if not isinstance(loaded, Problem | Instance):
         raise InvalidInput([Fault("spec", f"is {loaded!r}: give a Problem, an Instance, or the name or file of one")])
@@ -93,12 +113,12 @@ def _find(spec: Any, guess: Any) -> tuple[Problem, Guess, str]:
         guess = load_guess(spec)
     if guess is None and isinstance(loaded, Instance):
         guess, source = Guess(loaded.means), "truth"
-    problem = loaded.problem if isinstance(loaded, Instance) else loaded
+    problem, own = (loaded.problem, loaded.correlation) if isinstance(loaded, Instance) else (loaded, None)
     if not isinstance(guess, Guess):
         told = f"is {guess!r}: what it costs depends on the means; give a Guess, or a [guess] table in the file"
         raise InvalidInput([Fault("guess", f"{told}, such as {EXAMPLES}")])
     guess.check(problem)
-    return problem, guess, source
+    return problem, guess, source, own
 
 
 class _Comparison(NamedTuple):
@@ -157,12 +177,15 @@ def _sets(n_fidelities: int, kept: list[int]) -> dict[str, list[int]]:
 def _computed(
     problem: Problem, means: Array, sets: dict[str, list[int]], delta: float, tolerance: float
 ) -> list[Estimate]:
-    """The least possible costs, and the ideal ones of each rule."""
+    """The least possible costs, and the ideal ones of each rule that goes by the totals alone; none where values of the
+    same seed may be correlated, as all of these take values to be independent."""
+    if problem.seeds == "common":
+        return []
     parts = {name: (variants.only(problem, members), means[:, :, members]) for name, members in sets.items()}
     found = {name: variants.oracles(*part, tolerance) for name, part in parts.items()}
     bounds = {name: np.array([one.lower_bound(delta) for one in found[name]]) for name in parts}
     estimates = [Estimate(None, None, _spreads(bounds), _saving(bounds))]
-    for rule in RULES.values():
+    for rule in [rule for rule in RULES.values() if not rule.ordered]:
         ideal = {name: ideal_costs(*part, found[name], rule, delta, tolerance) for name, part in parts.items()}
         at_least = not complete(rule)
         estimates.append(Estimate(rule.name, None, _spreads(ideal, at_least), _saving(ideal)))
@@ -171,15 +194,27 @@ def _computed(
 
 def _simulate(simulations: Simulations, kept: list[int]) -> tuple[list[int], dict[str, list[int]], Estimate]:
     """Those of the `kept` fidelities that are worth learning, the sets to compare, and what runs with each spent."""
-    with progress(simulations.expected * RUNS, f"simulating {STRATEGY}") as advance:
+    with progress(simulations.expected * RUNS, f"simulating {simulations.strategy}") as advance:
         simulations.advance = advance
         kept = simulations.worth_learning(kept)
         sets = _sets(simulations.problem.n_fidelities, kept)
-        return kept, sets, _simulated(simulations.rule, {name: simulations.of(sets[name]) for name in sets})
+        return kept, sets, _simulated(simulations, sets)
 
 
-def _simulated(rule: Rule, found: dict[str, Simulated]) -> Estimate:
+def _with_common_seeds(simulations: Simulations, sets: dict[str, list[int]]) -> Estimate:
+    """The same truths, with the strategy for common seeds."""
+    problem = simulations.problem.replace(seeds="common")
+    strategy, rule = choose(problem, None, None, simulations.tolerance)
+    with progress(len(sets) * RUNS, f"simulating {strategy} with common seeds") as advance:
+        shared = dataclasses.replace(
+            simulations, problem=problem, strategy=strategy, rule=rule, advance=advance, made={}
+        )
+        return _simulated(shared, sets)
+
+
+def _simulated(simulations: Simulations, sets: dict[str, list[int]]) -> Estimate:
     """What runs spent, and how well their medians are known."""
+    found = {name: simulations.of(members) for name, members in sets.items()}
     cost = {name: spread_of_runs(simulated) for name, simulated in found.items()}
     saving = None
     if TOP in cost and not (cost[TOP].at_least or cost[ALL].at_least):
@@ -188,7 +223,8 @@ def _simulated(rule: Rule, found: dict[str, Simulated]) -> Estimate:
         saving = Spread(factor, factor, factor)
     runs = {name: len(simulated.spent) for name, simulated in found.items()}
     intervals = {name: simulated.interval for name, simulated in found.items()}
-    return Estimate(rule.name, STRATEGY, cost, saving, runs, intervals)
+    how = (simulations.rule, simulations.strategy)
+    return Estimate(*how, cost, saving, runs, intervals, simulations.problem.seeds)
 
 
 def _spreads(found: dict[str, Array], at_least: bool = False) -> dict[str, Spread]:

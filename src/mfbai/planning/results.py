@@ -13,15 +13,18 @@ from numpy.typing import ArrayLike
 
 from mfbai.checks import numbers, refuse_where
 from mfbai.errors import Faults
+from mfbai.model.correlation import Correlation
 from mfbai.model.guess import Guess
 from mfbai.model.problem import Array, Problem
 from mfbai.planning import samples, truths, variants
 from mfbai.planning.samples import Simulated
+from mfbai.stopping import e_process
 from mfbai.terminal import progress
 
 ALL, WORTH_HAVING, TOP = "all", "worth_having", "top"  # the sets of fidelities that a plan compares
 # What is said of a fidelity: useless ones would not even help if the optimal shares were known from the start.
 WORTH_IT, NOT_LEARNT, USELESS, TRUE_ONE = "worth having", "not worth learning", "useless", "the true one"
+PROVEN = e_process.RULES[0].name  # the rule whose ideal cost is known and needs no constant
 POINTS = 33  # of a saving curve
 CURVE_TRUTHS = 100  # enough for a curve
 
@@ -57,6 +60,7 @@ class Estimate(NamedTuple):
     saving: Spread | None  # the cost of the top alone over that of all; None if too many runs did not end
     runs: Mapping[str, int] | None = None  # how many were simulated
     interval: Mapping[str, tuple[float, float]] | None = None  # of 95 % confidence, for each simulated median
+    seeds: str = "independent"  # or "common"
 
 
 class Worth(NamedTuple):
@@ -101,6 +105,7 @@ class Plan:
     estimates: tuple[Estimate, ...]
     fidelities: tuple[Worth, ...]
     changes: tuple[Change, ...]
+    correlation: Correlation | None  # of values with the same seed, where seeds are common
 
     @property
     def expected(self) -> Estimate:
@@ -109,7 +114,13 @@ class Plan:
         simulated = next(estimate for estimate in self.estimates if estimate.strategy)
         if not simulated.cost[self._worth_having].at_least:
             return simulated
-        return next(estimate for estimate in self.estimates if estimate.rule == simulated.rule)
+        return next((estimate for estimate in self.estimates if estimate.rule == PROVEN), simulated)
+
+    @property
+    def with_common_seeds(self) -> Estimate | None:
+        """The estimate for the same problem with common seeds; None if no correlation is known, or seeds are common."""
+        others = [estimate for estimate in self.estimates if estimate.seeds != self.problem.seeds]
+        return others[0] if others else None
 
     @property
     def advice(self) -> str:
@@ -169,6 +180,7 @@ class Plan:
             "guess": self.guess.to_dict(),
             "delta": self.delta,
             "tolerance": self.tolerance,
+            "correlation": None if self.correlation is None else self.correlation.to_spec(),
             "seed": self.seed,
             "truths": len(self.truths),
             "runs": samples.RUNS,

@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc
 
+from mfbai.model.correlation import Correlation
 from mfbai.model.means import instance_of
 from mfbai.model.problem import Array, Problem
 from mfbai.planning.variants import Advance, only
 from mfbai.simulation.engine import cores
-from mfbai.simulation.experiment import Run, Setup
-from mfbai.stopping import Rule
-from mfbai.strategies import DEFAULT, STRATEGIES
+from mfbai.simulation.experiment import Run, set_up
 
-STRATEGY = DEFAULT  # that of live studies, which a plan is for
 FIRST = 50  # runs of a simulation
 RUNS = 200  # of a simulation whose first runs were quick
 PAYS = 0.05  # leaving a fidelity out must save this part of the cost
@@ -67,10 +65,12 @@ class Simulations:
 
     problem: Problem
     truths: Array
-    rule: Rule
+    strategy: str
+    rule: str
     delta: float
     tolerance: float
     seed: int
+    correlation: Correlation | None = None
     advance: Advance = lambda count: None
     made: dict[tuple[int, ...], Simulated] = field(default_factory=dict)
 
@@ -108,7 +108,8 @@ class Simulations:
         limit = self.most_steps
 
         def one(number: int) -> tuple[float, bool, int]:
-            run = Run(_setup(problem, truths[number % len(truths)], self.rule, self.delta, self.tolerance))
+            instance = instance_of(problem, truths[number % len(truths)], self.correlation)
+            run = Run(set_up(instance, self.strategy, self.rule, np.array([self.delta]), {}, self.tolerance))
             run.restart(self.seed, number)
             run.advance(limit)
             self.advance(1)
@@ -127,20 +128,3 @@ class Simulations:
                 raise
         spent, ended, _ = zip(*done, strict=True)
         return Simulated(np.array(spent), np.array(ended))
-
-
-def _setup(problem: Problem, means: Array, rule: Rule, delta: float, tolerance: float) -> Setup:
-    model, strategy, instance = problem.model(tolerance), STRATEGIES[STRATEGY], instance_of(problem, means)
-
-    def make_rule(state: object) -> object:
-        return rule.init(model, np.array([delta]), problem.n_fidelities, **rule.options)
-
-    return Setup(
-        instance=instance,
-        strategy=STRATEGY,
-        model=model,
-        truth=problem.sign * means,
-        levels=1,
-        make_state=lambda: strategy.make(instance, delta, tolerance=tolerance),
-        make_rule=make_rule,
-    )

@@ -115,7 +115,7 @@ def prepare(
         with faults.absorb():  # options are checked even where other things are at fault
             parts = np.split(levels, len(levels)) if "delta" in STRATEGIES[strategy].needs else [levels]
             for part in parts:
-                setups.append(_assemble(found or check_instance(STAND_IN), strategy, stopping, part, options))
+                setups.append(set_up(found or check_instance(STAND_IN), strategy, stopping, part, options))
     faults.raise_if_any("call")
     return setups
 
@@ -127,9 +127,15 @@ def _levels(deltas: Any) -> NDArray[np.float64]:
     return np.sort(np.atleast_1d(np.asarray(deltas, dtype=np.float64)))[::-1]
 
 
-def _assemble(
-    instance: Instance, strategy: str, stopping: str | None, deltas: NDArray[np.float64], options: Any
+def set_up(
+    instance: Instance,
+    strategy: str,
+    stopping: str | None,
+    deltas: NDArray[np.float64],
+    options: Any,
+    tolerance: float = 0.0,
 ) -> Setup:
-    parts = assemble(instance, strategy, stopping, deltas, options)
+    """The simulation of a strategy and a rule that exist; their options are checked."""
+    parts = assemble(instance, strategy, stopping, deltas, options, tolerance)
     truth = instance.problem.sign * instance.means
     return Setup(instance, strategy, parts.model, truth, len(deltas), parts.make_state, parts.make_rule)

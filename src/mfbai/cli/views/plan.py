@@ -38,6 +38,8 @@ def print_plan(plan: Plan, rate: float | None) -> None:
             out.print(indent(fill(note, width - 2, break_on_hyphens=False), "  "), style="dim", markup=False)
 
     out.print(f"[bold]{escape(headline(plan))}[/bold]", width=width)
+    if plan.with_common_seeds is not None:
+        out.print(f"[bold]{escape(with_common_seeds(plan, plan.with_common_seeds))}[/bold]", width=width)
     out.print(escape(basis(plan)), width=width)
     show(f"Cost to find the best arm with a risk of {100 * plan.delta:g} %", cost_table(plan), cost_notes(plan))
     if rate is not None:
@@ -70,6 +72,15 @@ def headline(plan: Plan) -> str:
     return f"{told}: {least}{digits(factor, 2)} times cheaper than with {top} alone."
 
 
+def with_common_seeds(plan: Plan, shared: Estimate) -> str:
+    """What they would save, in one sentence."""
+    apart = next(estimate for estimate in plan.estimates if estimate.strategy)
+    ours, theirs = (estimate.cost[plan.advice] for estimate in (shared, apart))
+    told = [f"{'at least ' * cost.at_least}{digits(cost.median)}" for cost in (ours, theirs)]
+    given = f"if values with the same seed have a correlation of {plan.correlation}"
+    return f"With common seeds, {given}, expect {told[0]} in place of {told[1]}."
+
+
 def spent_in_vain(plan: Plan) -> str:
     """What runs with the fidelities advised had spent when they were given up."""
     spent = next(estimate.cost for estimate in plan.estimates if estimate.strategy)[plan.advice]
@@ -87,6 +98,10 @@ def basis(plan: Plan) -> str:
     """What the figures rest on."""
     K, M = plan.problem.shape
     told = [f"{plan.name or 'problem'}: {K} arms, {M} {'fidelity' if M == 1 else 'fidelities'}; {guess_of(plan)}."]
+    if plan.problem.seeds == "common" and plan.correlation is None:
+        told.append("Seeds are common, but values with the same seed are taken to be independent: give a correlation.")
+    elif plan.problem.seeds == "common":
+        told.append(f"Seeds are common; values with the same seed have a correlation of {plan.correlation}.")
     if plan.guess.gap is None:
         told.append(f"The best arm is then ahead of the second by {figure(plan.gap, COST)}.")
     if len(plan.truths) > 1:
@@ -118,7 +133,7 @@ def cost_table(plan: Plan) -> Rows:
     table = Rows(["", *set_names(plan), *(["times cheaper"] if len(plan.sets) > 1 else [])])
     for estimate in plan.estimates:
         cells = [figure(cost, COST) for cost in estimate.cost.values()] + [figure(estimate.saving, FACTOR)]
-        table.add(way(estimate), cells[: len(table.headings) - 1], bold=estimate is plan.expected)
+        table.add(way(plan, estimate), cells[: len(table.headings) - 1], bold=estimate is plan.expected)
     return table
 
 
@@ -126,7 +141,7 @@ def time_table(plan: Plan, rate: float) -> Rows:
     table = Rows(["", *set_names(plan)])
     for estimate in plan.estimates:
         cells = [figure(scaled(cost, 1 / rate), TIME) for cost in estimate.cost.values()]
-        table.add(way(estimate), cells, bold=estimate is plan.expected)
+        table.add(way(plan, estimate), cells, bold=estimate is plan.expected)
     return table
 
 
@@ -137,8 +152,10 @@ def set_names(plan: Plan) -> list[str]:
     return [names.get(name, f"{members[0]} alone") for name, members in plan.sets.items()]
 
 
-def way(estimate: Estimate) -> str:
+def way(plan: Plan, estimate: Estimate) -> str:
     """How the costs of the estimate were found."""
+    if estimate is plan.with_common_seeds:
+        return "with common seeds"
     if estimate.rule is None:
         return "least possible"
     return f"{estimate.rule}, {'simulated' if estimate.strategy else 'ideal'}"
@@ -150,12 +167,19 @@ def cost_notes(plan: Plan) -> list[str]:
     bound = "no method that keeps to the risk costs less on average"
     if plan.tolerance:
         bound = "the smaller the risk, the closer to what any method costs at least"
-    told = [
-        f"least possible: {bound}",
-        *(f"{rule.name}: stops by {rule.summary}" for rule in RULES.values()),
-        "ideal: every cell gets its optimal share from the start, and shows its mean without noise; with noise, some "
-        "runs end sooner by luck",
-    ]
+    rules = dict.fromkeys(estimate.rule for estimate in plan.estimates if estimate.rule)
+    told = [f"{rule}: stops by {RULES[rule].summary}" for rule in rules]
+    if plan.problem.seeds == "common":
+        told.append(
+            "there is no row for the least possible cost, nor for other rules: they take all values to be independent, "
+            "and values with the same seed need not be"
+        )
+    else:
+        told.insert(0, f"least possible: {bound}")
+        told.append(
+            "ideal: every cell gets its optimal share from the start, and shows its mean without noise; with noise, "
+            "some runs end sooner by luck"
+        )
     for simulated in [estimate for estimate in plan.estimates if estimate.strategy]:
         told += simulated_notes(plan, simulated)
     costs = [cost for estimate in plan.estimates for cost in estimate.cost.values() if estimate.strategy]
@@ -170,10 +194,13 @@ def simulated_notes(plan: Plan, estimate: Estimate) -> list[str]:
     runs = sorted(set(estimate.runs.values()))
     ends = [[digits(end) if isfinite(end) else "?" for end in interval] for interval in estimate.interval.values()]
     medians = [f"{name} {low}{DASH}{high}" for name, (low, high) in zip(set_names(plan), ends, strict=True)]
+    count = f"{' or '.join(map(str, runs))} runs of {estimate.strategy}"
+    uncertain = f"medians are uncertain; their 95 % intervals: {', '.join(medians)}"
+    if estimate is plan.with_common_seeds:
+        return [f"with common seeds: {count}, which uses the same seeds for all arms in turn; its {uncertain}"]
     return [
-        f"simulated: {' or '.join(map(str, runs))} runs of {estimate.strategy}, which must learn the shares: this is "
-        "what to expect",
-        f"simulated medians are uncertain; their 95 % intervals: {', '.join(medians)}",
+        f"simulated: {count}, which must learn the shares: this is what to expect",
+        f"simulated {uncertain}",
     ]
 
 
@@ -198,6 +225,8 @@ def worth_notes(plan: Plan) -> list[str]:
         "share: of the optimal spending; used: the part of the truths in which it gets any",
         "the others: what the least possible cost changes by without it, at half its cost or bias bound",
     ]
+    if plan.problem.seeds == "common":
+        told.append("all of these are for independent seeds")
     if any(worth.verdict == "not worth learning" for worth in plan.fidelities):
         told.append("not worth learning: would pay with ideal spending, but the simulated strategy clearly loses by it")
     return told
