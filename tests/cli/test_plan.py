@@ -235,6 +235,41 @@ def test_figures_are_short(value, unit, text):
     assert figure(value, unit).replace("\N{EN DASH}", "-") == text
 
 
+# --- common seeds
+
+
+@pytest.mark.parametrize("name", ["designs.toml", "alone.toml"])
+def test_a_correlation_tells_what_common_seeds_would_save(name, succeed):
+    out = succeed(name, "--correlation", 0.8, "--rate", 10)
+    told = "With common seeds, if values with the same seed have a correlation of 0.8, expect "
+    shared, apart = re.search(rf"{told}([\d.,]*\d) in place of ([\d.,]*\d)\.", " ".join(out.split())).groups()
+    assert re.search(rf"^with common seeds +{re.escape(shared)} ", out, flags=re.MULTILINE)
+    assert out.startswith(f"Expect a cost of {apart} ")
+    assert len(re.findall(r"^with common seeds ", out, flags=re.MULTILINE)) == 2  # its cost, and how long that takes
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= 100
+    assert "with common seeds: 6 runs of race" in out
+
+
+def test_a_problem_with_common_seeds_says_what_is_left_out(succeed, folder):
+    (folder / "shared.toml").write_text(GUESSES["designs"].replace("[[fidelity]]", 'seeds = "common"\n[[fidelity]]', 1))
+    out = " ".join(succeed("shared.toml", "--correlation", 0.8).split())
+    assert "Seeds are common; values with the same seed have a correlation of 0.8." in out
+    assert "there is no row for the least possible cost, nor for other rules" in out
+    assert "contrasts, simulated" in out
+    assert "e-process" not in out
+    assert "all of these are for independent seeds" in out
+    assert "taken to be independent: give a correlation" in " ".join(succeed("shared.toml").split())
+
+
+def test_correlations_that_are_none_are_told_with_all_else(refuse):
+    assert refuse("designs.toml", "--correlation", "80%", "--rate", 0) == [
+        "correlation is '80%': give a number such as 0.8",
+        "--rate is 0.0: give the cost units that can be spent in an hour, such as 10",
+    ]
+    (fault,) = refuse("designs.toml", "--correlation", 1.5)
+    assert fault.startswith("correlation is 1.5: give a number of 0 or more and below 1")
+
+
 # --- JSON
 
 
@@ -250,9 +285,9 @@ def test_json_has_exactly_the_documented_fields(succeed):
 
 
 def test_json_is_the_plan_of_the_library(succeed):
-    words = ("--delta", 0.05, "--tolerance", 0.01, "--seed", 3, "--json")
+    words = ("--delta", 0.05, "--tolerance", 0.01, "--seed", 3, "--correlation", 0.5, "--json")
     found = json.loads(succeed("range.toml", *words))
-    assert found == mfbai.plan("range.toml", delta=0.05, tolerance=0.01, seed=3).to_dict()
+    assert found == mfbai.plan("range.toml", delta=0.05, tolerance=0.01, seed=3, correlation=0.5).to_dict()
 
 
 # --- the picture

@@ -52,6 +52,15 @@ def test_records_are_those_of_the_library(succeed):
     assert {**record, "seconds": 0} == {**same, "seconds": 0}
 
 
+def test_seeds_replace_those_of_the_instance(succeed, refuse):
+    words = ("paper-5x2", "--strategy", "race", "--stopping", "contrasts", "--seeds", "common", "--runs", 10)
+    (record,) = simulated(succeed, *words)
+    (same,) = mfbai.simulate("paper-5x2", "race", runs=10, stopping="contrasts", seeds="common").records()
+    assert {**record, "seconds": 0} == {**same, "seconds": 0}
+    assert "10 runs, seed 0, contrasts, common seeds" in succeed("simulate", *words)
+    assert "seeds is 'comon': did you mean 'common'?" in refuse("simulate", "paper-5x2", "--seeds", "comon")
+
+
 def test_one_run_has_no_interval(succeed):
     (record,) = simulated(succeed, "paper-4x5", "--runs", 1)
     assert record["cost_ci95"] is None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, norm, t
 
-from mfbai import Gaussian, Instance
+from mfbai import Gaussian, Instance, InvalidInput, simulate
 from support.rounds import run_of, values_of
 
 MEANS = [[0.2, 0.1], [0.9, 1.0], [0.3, 0.2]]
@@ -113,3 +113,39 @@ def test_independent_values_are_drawn_as_if_there_were_no_correlation():
     np.testing.assert_array_equal(values_of(run_of(plain, FEW), 1, 4), plain.means + DEVIATION * noise)
     apart = instance(0.9, seeds="independent")
     np.testing.assert_array_equal(values_of(run_of(apart, FEW), 1, 4), plain.means + DEVIATION * noise)
+
+
+# --- simulate
+
+
+SHARED = {"means": [[0.0], [0.1], [0.4]], "costs": 1.0, "biases": 0.0, "family": Gaussian(1.0)}
+
+
+def raced(correlation, runs=100, **how):
+    found = instance(correlation, **{**SHARED, "seeds": "independent"})
+    return simulate(found, "race", 0.05, runs, seed=2, stopping="contrasts", **how)
+
+
+def test_seeds_given_replace_those_of_the_instance():
+    """A correlation has an effect with common seeds only, and saves much."""
+    apart, together = raced(0.9), raced(0.9, seeds="common")
+    assert (apart.instance.problem.seeds, together.instance.problem.seeds) == ("independent", "common")
+    assert together.instance.correlation == (0.9, 0.9, "normal")
+    np.testing.assert_array_equal(apart.costs, raced(None).costs)
+    np.testing.assert_array_equal(apart.costs, raced(0.9, seeds="independent").costs)
+    assert together.mean_cost < 0.5 * raced(None, seeds="common").mean_cost
+    assert together.error_rate <= 0.15  # allowed is .05: 100 runs go beyond .15 once in ten thousand
+
+
+@pytest.mark.parametrize("correlation", [0.9, {"arms": 0.9, "factor": "heavy"}])
+def test_results_do_not_depend_on_the_workers(correlation):
+    one, two = (raced(correlation, runs=40, seeds="common", workers=workers) for workers in (1, 2))
+    np.testing.assert_array_equal(one.costs, two.costs)
+    np.testing.assert_array_equal(one.answers, two.answers)
+    np.testing.assert_array_equal(one.costs[:10], raced(correlation, runs=10, seeds="common").costs)
+
+
+def test_unknown_seeds_are_told_with_all_else():
+    with pytest.raises(InvalidInput) as caught:
+        raced(None, runs=0, seeds="comon")
+    assert [fault.field for fault in caught.value.faults] == ["seeds", "runs"]
