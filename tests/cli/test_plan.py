@@ -258,7 +258,7 @@ def test_a_problem_with_common_seeds_says_what_is_left_out(succeed, folder):
     assert "contrasts, simulated" in out
     assert "e-process" not in out
     assert "all of these are for independent seeds" in out
-    assert "taken to be independent: give a correlation" in " ".join(succeed("shared.toml").split())
+    assert "taken to be independent: set --correlation" in " ".join(succeed("shared.toml").split())
 
 
 def test_correlations_that_are_none_are_told_with_all_else(refuse):

@@ -99,7 +99,7 @@ def basis(plan: Plan) -> str:
     K, M = plan.problem.shape
     told = [f"{plan.name or 'problem'}: {K} arms, {M} {'fidelity' if M == 1 else 'fidelities'}; {guess_of(plan)}."]
     if plan.problem.seeds == "common" and plan.correlation is None:
-        told.append("Seeds are common, but values with the same seed are taken to be independent: give a correlation.")
+        told.append("Seeds are common, but values with the same seed are taken to be independent: set --correlation.")
     elif plan.problem.seeds == "common":
         told.append(f"Seeds are common; values with the same seed have a correlation of {plan.correlation}.")
     if plan.guess.gap is None:
@@ -167,6 +167,8 @@ def cost_notes(plan: Plan) -> list[str]:
     bound = "no method that keeps to the risk costs less on average"
     if plan.tolerance:
         bound = "the smaller the risk, the closer to what any method costs at least"
+    if plan.with_common_seeds is not None:
+        bound += ", with independent seeds"
     rules = dict.fromkeys(estimate.rule for estimate in plan.estimates if estimate.rule)
     told = [f"{rule}: stops by {RULES[rule].summary}" for rule in rules]
     if plan.problem.seeds == "common":
