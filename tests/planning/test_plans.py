@@ -11,7 +11,8 @@ from mfbai import Bernoulli, Gaussian, Guess, Instance, Problem
 from mfbai.analysis.oracle import oracle
 from mfbai.planning import plans, samples
 from mfbai.planning.results import spread
-from mfbai.stopping import DEFAULT, RULES
+from mfbai.run.assemble import choose
+from mfbai.stopping import RULES
 from support.plans import COINS, INSTANCE, LIKE_NONE, PROBLEM, SPEC, faults_of
 
 
@@ -33,7 +34,8 @@ def test_every_rule_is_estimated_and_the_default_one_simulated(quick):
     found = mfbai.plan(INSTANCE)
     totals = [rule.name for rule in RULES.values() if not rule.ordered]
     assert [estimate.rule for estimate in found.estimates if not estimate.strategy] == [None, *totals]
-    assert [estimate.rule for estimate in found.estimates if estimate.strategy] == [DEFAULT]
+    simulated = [(estimate.strategy, estimate.rule) for estimate in found.estimates if estimate.strategy]
+    assert simulated == [choose(INSTANCE.problem, None, None, 0.0)]
     by_rule = {estimate.rule: estimate for estimate in found.estimates[: 1 + len(totals)]}
     assert by_rule["theorem"].cost["all"].at_least
     assert not by_rule["stylised"].cost["all"].at_least
