@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mfbai.kernels.jit import kernel
+from mfbai.kernels.stats import SEEDS
 from mfbai.simulation.experiment import Run, Setup
 from mfbai.stopping import glr
-from mfbai.strategies.interface import SEEDS, ask, seed, tell
+from mfbai.strategies.interface import ask, seed, tell
 
 
 class Rounds(NamedTuple):

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from mfbai.kernels.jit import generic, kernel
 from mfbai.kernels.laws import sample
+from mfbai.kernels.stats import SEEDS
 from mfbai.model.correlation import Correlation
-from mfbai.strategies.interface import SEEDS
 
 
 class Independent(NamedTuple):
