@@ -114,6 +114,15 @@ def test_theorem_stops_later_than_stylised():
         simulate(EASY, runs=10, stopping="theorem")
 
 
+def test_the_rule_is_by_default_the_one_that_goes_with_the_strategy():
+    """Contrasts for race, and the e-process, which suits every strategy, for the others."""
+    assert [simulate(EASY, name, runs=2).stopping for name in ("race", "frugal", "uniform")] == [
+        "contrasts",
+        "e-process",
+        "e-process",
+    ]
+
+
 def test_options_reach_the_strategy():
     """mf-grad at rate 0.25 is mf-grad-const."""
     a, b = simulate(EASY, "mf-grad", runs=5, options={"rate": 0.25}), simulate(EASY, "mf-grad-const", runs=5)
@@ -133,7 +142,7 @@ def test_every_fault_of_a_call_is_told_at_once():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"stopping": None}, {"seed": None}, {"runs": None}, {"delta": [[0.1, 0.01]]}, {"options": ["rate"]}],
+    [{"stopping": 3}, {"seed": None}, {"runs": None}, {"delta": [[0.1, 0.01]]}, {"options": ["rate"]}],
     ids=lambda wrong: next(iter(wrong)),
 )
 def test_arguments_of_the_wrong_kind_are_refused(wrong):

@@ -28,7 +28,9 @@ def simulate(
     ] = None,
     stopping: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="For strategies without a rule of their own: {rules}. By default {rule}."),
+        typer.Option(
+            metavar="NAME", help="For strategies without a rule of their own: {rules}. By default the one that suits."
+        ),
     ] = None,
     delta: Annotated[list[str], typer.Option(metavar="NUMBER", help="The risk, or several.")] = ["0.01"],  # noqa: B006
     runs: Annotated[int, typer.Option(help="How many runs.")] = 1000,
@@ -74,7 +76,7 @@ class Call(NamedTuple):
 
     instance: Instance
     strategies: list[str]
-    stopping: str
+    stopping: str | None  # None: for each strategy the one that goes with it
     deltas: list[float]
     options: dict[str, float]
     counts: Counts
@@ -130,8 +132,7 @@ def check(
     """The call. Everything that can be wrong with it is reported at once, before anything runs."""
     from mfbai.errors import Faults
     from mfbai.model.spec import check_instance
-    from mfbai.simulation.experiment import DEFAULT_STRATEGY, STAND_IN, prepare
-    from mfbai.stopping import DEFAULT
+    from mfbai.simulation.experiment import DEFAULT_STRATEGY, STAND_IN, prepare, rule_of
 
     faults = Faults()
     loaded = check_instance(STAND_IN)
@@ -139,11 +140,11 @@ def check(
         loaded = check_instance(instance, variance)
         loaded = loaded if seeds is None else loaded.with_seeds(seeds)
     risks, options = read_deltas(faults, delta), read_settings(faults, settings)
-    call = Call(loaded, strategies or [DEFAULT_STRATEGY], stopping or DEFAULT, risks, options, counts)
+    call = Call(loaded, strategies or [DEFAULT_STRATEGY], stopping, risks, options, counts)
     check_settings(faults, call)
     for name in call.strategies:
         with faults.absorb():
-            prepare(loaded, name, call.stopping, risks or [0.5], call.options_of(name), counts._asdict())
+            prepare(loaded, name, rule_of(name, call.stopping), risks or [0.5], call.options_of(name), counts._asdict())
     if plot is not None:
         from mfbai.plots.style import check_file
 
@@ -165,12 +166,13 @@ def check_settings(faults: Faults, call: Call) -> None:
         faults.add("--set", f"has no {key!r}: {hint}")
 
 
-def known_options(strategy: str, stopping: str) -> list[str]:
+def known_options(strategy: str, stopping: str | None) -> list[str]:
+    from mfbai.simulation.experiment import rule_of
     from mfbai.stopping import RULES
     from mfbai.strategies import STRATEGIES
 
-    plan = STRATEGIES.get(strategy)
-    rule = RULES[stopping].options if stopping in RULES and not (plan and plan.own_rule) else {}
+    plan, name = STRATEGIES.get(strategy), rule_of(strategy, stopping)
+    rule = RULES[name].options if name in RULES and not (plan and plan.own_rule) else {}
     return [*(plan.options if plan else ()), *rule]
 
 

@@ -19,7 +19,7 @@ from mfbai.run.assemble import assemble
 from mfbai.run.loop import advance, make_outcome
 from mfbai.run.state import arrays_of
 from mfbai.run.truth import make_truth
-from mfbai.stopping import RULES
+from mfbai.stopping import DEFAULT, RULES
 from mfbai.strategies import STRATEGIES
 
 DEFAULT_STRATEGY = "mf-grad"  # the paper's algorithm, so that simulations reproduce the paper unless told otherwise
@@ -118,6 +118,12 @@ def prepare(
                 setups.append(set_up(found or check_instance(STAND_IN), strategy, stopping, part, options))
     faults.raise_if_any("call")
     return setups
+
+
+def rule_of(strategy: str, stopping: str | None) -> str:
+    """The name of the rule given, or else of the one that goes with the strategy."""
+    natural = STRATEGIES[strategy].keeps if strategy in STRATEGIES else None
+    return (natural or DEFAULT) if stopping is None else stopping
 
 
 def _levels(deltas: Any) -> NDArray[np.float64]:

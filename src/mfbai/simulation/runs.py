@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from mfbai.model.problem import Instance
 from mfbai.simulation.confidence import half_width
 from mfbai.simulation.engine import for_each_run, warm_up
-from mfbai.simulation.experiment import DEFAULT_STRATEGY, Run, Setup, prepare
-from mfbai.stopping import DEFAULT
+from mfbai.simulation.experiment import DEFAULT_STRATEGY, Run, Setup, prepare, rule_of
 from mfbai.stopping.own import OWN
 from mfbai.strategies import STRATEGIES
 
@@ -138,7 +137,7 @@ def simulate(
     delta: float | Sequence[float] = 0.01,
     runs: int = 1000,
     seed: int = 0,
-    stopping: str = DEFAULT,
+    stopping: str | None = None,
     max_steps: int | None = None,
     workers: int | None = None,
     options: Mapping[str, float] | None = None,
@@ -149,7 +148,7 @@ def simulate(
     The default strategy is the paper's, to reproduce its results; live studies use the cheapest, "frugal". Several
     deltas are served by one trajectory: sampling does not depend on delta, and a run lasts until the smallest is
     decided. Strategies that stop by a rule of their own ("iise", "lucb", ...) make one for each delta, and ignore
-    `stopping`. `options` are settings of the strategy or the rule, such as {"rate": 0.1}. Results depend on the seed
+    `stopping`; for others it is by default the rule that goes with them. `options` are settings of the strategy or the rule, such as {"rate": 0.1}. Results depend on the seed
     alone, not on the number of worker threads (one per core by default). `seeds`, "independent" or "common", replaces
     the instance's. Ctrl-C returns what is done.
 
@@ -159,7 +158,8 @@ def simulate(
     ((100, 2), True)
     """
     counts = {"runs": runs, "seed": seed, "max_steps": max_steps, "workers": workers}
-    setups = prepare(instance, strategy, stopping, delta, options or {}, counts, seeds=seeds)
+    rule = rule_of(strategy, stopping)
+    setups = prepare(instance, strategy, rule, delta, options or {}, counts, seeds=seeds)
     warm_up(setups[0])
     begun = time.perf_counter()
     found = _Ends(int(runs), setups)
@@ -167,7 +167,7 @@ def simulate(
         found.run(setup, slice(n, n + setup.levels), int(seed), max_steps, workers)
         if not found.done.all() and n < len(setups) - 1:
             raise KeyboardInterrupt  # no run has all its deltas
-    rule = OWN if STRATEGIES[strategy].own_rule else stopping
+    rule = OWN if STRATEGIES[strategy].own_rule else rule
     risks = float(delta) if np.ndim(delta) == 0 else tuple(map(float, delta))  # type: ignore[arg-type]
     ends = found.in_order_of(delta)
     return Runs(setups[0].instance, strategy, rule, risks, int(seed), **ends, seconds=time.perf_counter() - begun)
