@@ -29,7 +29,7 @@ def simulate(
     stopping: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="For strategies without a rule of their own: {rules}. By default the one that suits."
+            metavar="NAME", help="For strategies without a rule of their own: {rules}. By default one that suits."
         ),
     ] = None,
     delta: Annotated[list[str], typer.Option(metavar="NUMBER", help="The risk, or several.")] = ["0.01"],  # noqa: B006

@@ -53,6 +53,7 @@ def assemble(
     fidelities = 1 if plan.top_only else problem.n_fidelities
     faults = Faults()
     _check_pairing(faults, problem, plan, rule)
+    paired = not faults
     given = _check_options(faults, options, [*plan.options, *(rule.options if rule else ())])
 
     def make_state() -> Any:
@@ -68,10 +69,10 @@ def assemble(
         settings = {name: given.get(name, default) for name, default in rule.options.items()}
         return rule.init(model, deltas, fidelities, **settings)
 
-    if not faults:
+    if paired:
         with faults.absorb():
             make_state()
-    if not faults and not plan.own_rule:
+    if paired and not plan.own_rule and (rule is None or rule.name != plan.keeps):  # else it comes with the state
         with faults.absorb():
             make_rule(None)
     faults.raise_if_any("options")

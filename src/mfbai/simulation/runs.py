@@ -145,12 +145,12 @@ def simulate(
 ) -> Runs:
     """Run a strategy many times on an instance (or the name or file of one) and report what it cost.
 
-    The default strategy is the paper's, to reproduce its results; live studies use the cheapest, "frugal". Several
-    deltas are served by one trajectory: sampling does not depend on delta, and a run lasts until the smallest is
-    decided. Strategies that stop by a rule of their own ("iise", "lucb", ...) make one for each delta, and ignore
-    `stopping`; for others it is by default the rule that goes with them. `options` are settings of the strategy or the rule, such as {"rate": 0.1}. Results depend on the seed
-    alone, not on the number of worker threads (one per core by default). `seeds`, "independent" or "common", replaces
-    the instance's. Ctrl-C returns what is done.
+    The default strategy is the paper's, to reproduce its results; live studies use the cheapest, "race" or "frugal".
+    Several deltas are served by one trajectory: sampling does not depend on delta, and a run lasts until the smallest
+    is decided. Strategies that stop by a rule of their own ("iise", "lucb", ...) make one for each delta, and ignore
+    `stopping`; for others it is by default the proven rule that goes with them. `options` are settings of the strategy
+    or the rule, such as {"rate": 0.1}. `seeds`, "independent" or "common", replaces the instance's. Results depend on
+    the seed alone, not on the number of worker threads (one per core by default). Ctrl-C returns what is done.
 
     >>> from mfbai import simulate
     >>> found = simulate("paper-4x5", "mf-grad", delta=[0.1, 0.001], runs=100, seed=1)
