@@ -34,7 +34,7 @@ SHRINK = 0.25  # of an estimated gap, in terms of its squared error over the gap
 FLOOR = 0.01  # deviations: the least gap that is bet on
 POOL = 8.0  # values that a fidelity's pooled variance stands for in that of a cell, and all fidelities' in that
 DOUBT = 30.0  # pairs of values without correlation that are added to those seen
-OWN = 10.0  # pairs that the correlation of all rivals stands for in that of one
+OWN = 8.0  # contrasts with the expected variance that are added to those seen of a rival
 HIGHEST = 0.97  # correlation that is believed
 LN2 = log(2.0)
 
@@ -67,8 +67,10 @@ class Rounds(NamedTuple):
     pooled: np.ndarray  # (2, M) their sums over the arms, and their degrees of freedom
     between: np.ndarray  # (1,) the variance of the arms' first means: stands for that of their values in the beginning
     noise: np.ndarray  # (K, M) variances
-    products: np.ndarray  # (2, K) sums of products of residuals at the same seed, and how many
-    correlation: np.ndarray  # (K,) of each arm with leaders
+    products: np.ndarray  # (2,) the sum of products of residuals at the same seed, and how many
+    correlation: np.ndarray  # (1,) of values with the same seed
+    squared: np.ndarray  # (2, K) sums of squared residuals of contrasts, over what was expected of them; how many
+    ratio: np.ndarray  # (K,) the variance of a rival's contrasts, over that expected of variances and correlation
     weight: np.ndarray  # (K, M) counts, in terms of the stated variances
     work: Work  # the arms' fits
 
@@ -102,8 +104,10 @@ def make_rounds(model, deltas) -> Rounds:
         pooled=np.zeros((2, M)),
         between=np.zeros(1),
         noise=np.ones((K, M)),
-        products=np.zeros((2, K)),
-        correlation=np.zeros(K),
+        products=np.zeros(2),
+        correlation=np.zeros(1),
+        squared=np.zeros((2, K)),
+        ratio=np.ones(K),
         weight=np.zeros((K, M)),
         work=make_work(model),
     )
@@ -147,9 +151,8 @@ def bet(model, rule, j, k, seeds):
         return
     us, es = estimate(model, rule, s, m, model.bias_high)
     uj, ej = estimate(model, rule, j, k, model.bias_low)
-    vs, vj, apart = rule.noise[s, m], rule.noise[j, k], 1.0 - rule.correlation[j]
-    noise = vs + vj / seeds - 2.0 * rule.correlation[j] * sqrt(vs * vj) / seeds
-    error = (es + ej) * apart
+    noise = contrast_noise(rule, s, m, j, k, seeds)
+    error = (es + ej) * (1.0 - rule.correlation[0]) * rule.ratio[j]
     gap = us - uj + model.tolerance
     gap = max(gap - SHRINK * error / gap if gap > 0.0 else 0.0, FLOOR * sqrt(noise))
     tilt = gap / (noise + error)
@@ -164,11 +167,21 @@ def bet(model, rule, j, k, seeds):
     for n in range(rule.scales.size):
         total += rule.weights[n] * exp(rule.capital[row, j, n] - top)
     exclude(rule, row, j, top + log(total))
-    if rule.count[s, m] > 0.0 and rule.count[j, k] > 0.0 and not np.isnan(rule.paired[j]):
-        mine = (rule.value[0] - rule.mean[s, m]) / sqrt(vs * (1.0 + 1.0 / rule.count[s, m]))
-        its = (rule.paired[j] - rule.mean[j, k]) / sqrt(vj * (1.0 + 1.0 / rule.count[j, k]))
-        rule.products[0, j] += mine * its
-        rule.products[1, j] += 1.0
+    if rule.count[s, m] > 0.0 and rule.count[j, k] > 0.0:
+        mine, its = rule.value[0] - rule.mean[s, m], rule.sum[j] / seeds - rule.mean[j, k]
+        rule.squared[0, j] += (mine - its) ** 2 / (noise + error) * rule.ratio[j]
+        rule.squared[1, j] += 1.0
+        vs, vj = rule.noise[s, m] + es, rule.noise[j, k] + ej
+        if rule.paired[j] == rule.paired[j]:
+            rule.products[0] += mine * (rule.paired[j] - rule.mean[j, k]) / sqrt(vs * vj)
+            rule.products[1] += 1.0
+
+
+@kernel
+def contrast_noise(rule, s, m, j, k, seeds):
+    """The variance of a leader's value at m less the mean of a rival's at k, at so many seeds."""
+    vs, vj = rule.noise[s, m], rule.noise[j, k]
+    return rule.ratio[j] * (vs + (vj - 2.0 * rule.correlation[0] * sqrt(vs * vj)) / seeds)
 
 
 @kernel
@@ -245,14 +258,9 @@ def set_noise(model, rule):
 
 @kernel
 def set_correlation(rule):
-    products, pairs = 0.0, DOUBT
-    for j in range(rule.got.size):
-        products += rule.products[0, j]
-        pairs += rule.products[1, j]
-    all_arms = min(max(products / pairs, 0.0), HIGHEST)
-    for j in range(rule.got.size):
-        own = (rule.products[0, j] + OWN * all_arms) / (rule.products[1, j] + OWN)
-        rule.correlation[j] = min(max(own, 0.0), HIGHEST)
+    rule.correlation[0] = min(max(rule.products[0] / (rule.products[1] + DOUBT), 0.0), HIGHEST)
+    for j in range(rule.ratio.size):
+        rule.ratio[j] = (rule.squared[0, j] + OWN) / (rule.squared[1, j] + OWN)
 
 
 observe.register(Rounds, rounds_observe)

@@ -16,7 +16,7 @@ import numpy as np
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.stats import SEEDS
 from mfbai.stopping.exclusion import is_out, is_over, row_of
-from mfbai.stopping.rounds import LN2, Rounds, make_rounds, rounds_observe
+from mfbai.stopping.rounds import LN2, Rounds, contrast_noise, make_rounds, rounds_observe
 from mfbai.strategies.interface import ask, seed, tell
 from mfbai.strategies.optimism import reach_of
 from mfbai.strategies.race.field import forgotten, largest
@@ -154,15 +154,9 @@ def make_plan(model, state, s):
             state.need[j] = max(target + MARGIN - rule.proven[row, j], LEAST)
             least = min(least, evidence(model, rule, s, j))
     optimism = log(1.0 + BETA * target / max(least, 1.0))
-    together, rivals = 0.0, 0
-    for j in range(state.need.size):
-        if state.need[j] > 0.0:
-            together += rule.correlation[j]
-            rivals += 1
-            for m in range(M):
-                state.noise[j, m] = rule.noise[j, m] * (1.0 - rule.correlation[j])
-    for m in range(M):
-        state.noise[s, m] = rule.noise[s, m] * (1.0 - together / rivals)
+    for a in range(state.need.size):
+        for m in range(M):
+            state.noise[a, m] = rule.noise[a, m] * (1.0 - rule.correlation[0])
     for a in range(state.need.size):
         if a == s or state.need[a] > 0.0:
             reach_of(model, rule, state.noise, rule.work, optimism, a == s, 0.0, a, state.reach)
@@ -209,11 +203,10 @@ def set_rounds(model, state, s, m):
         first, least, then = inf, inf, inf
         for k in range(model.cost.shape[1]):
             gap = state.reach[s, m] + state.reach[j, k] + model.tolerance
-            shared = 2.0 * rule.correlation[j] * (rule.noise[s, m] * rule.noise[j, k]) ** 0.5
             for seeds in range(1, MOST + 1):
                 rounds = inf
                 if gap > 0.0:
-                    noise = rule.noise[s, m] + (rule.noise[j, k] - shared) / seeds
+                    noise = contrast_noise(rule, s, m, j, k, seeds)
                     rounds = state.need[j] / (LN2 * (1.0 - exp(-gap * gap / (2.0 * LN2 * noise))))
                 state.rounds[j, k, seeds - 1] = rounds
                 first = min(first, rounds)
