@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check bench bench-strategies bench-guarantee bench-studies bench-serve postgresql chromium clean
+.PHONY: demo test check bench bench-strategies bench-race bench-guarantee bench-studies bench-serve postgresql chromium clean
 
 demo: $(VENV)/ready
 	$(BIN)/mfbai demo
@@ -41,6 +41,9 @@ bench: $(VENV)/dev
 
 bench-strategies: $(VENV)/dev
 	$(BIN)/python bench/strategies.py
+
+bench-race: $(VENV)/dev
+	$(BIN)/python bench/race.py
 
 bench-guarantee: $(VENV)/dev
 	$(BIN)/python bench/guarantee.py
