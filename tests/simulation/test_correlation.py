@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import kstest, norm, t
 
 from mfbai import Gaussian, Instance, InvalidInput, simulate
-from support.rounds import run_of, values_of
+from support.turns import run_of, values_of
 
 MEANS = [[0.2, 0.1], [0.9, 1.0], [0.3, 0.2]]
 DEVIATION = np.array([[0.5, 1.0], [2.0, 0.1], [1.0, 1.0]])
