@@ -24,8 +24,6 @@ from mfbai.checks import real
 from mfbai.errors import Fault, Faults, InvalidInput, MfbaiError, StorageError
 from mfbai.model.problem import Instance, Problem
 from mfbai.model.spec import load
-from mfbai.stopping import DEFAULT as DEFAULT_RULE
-from mfbai.strategies import DEFAULT as DEFAULT_STRATEGY
 from mfbai.study import Status, Trial, Verdict
 from mfbai.study.certificate import write_certificate
 from mfbai.study.history import Point
@@ -82,17 +80,19 @@ class Client:
         delta: float,
         *,
         name: str | None = None,
-        strategy: str = DEFAULT_STRATEGY,
-        stopping: str = DEFAULT_RULE,
+        strategy: str | None = None,
+        stopping: str | None = None,
         tolerance: float = 0.0,
         max_cost: float | None = None,
         direction: str | None = None,
+        seeds: str | None = None,
         options: Mapping[str, float] | None = None,
     ) -> RemoteStudy:
         """Create a study on the server, as `mfbai.create_study` does. Spec files are read on this machine."""
         found = read_problem(load(problem, ties=True) if isinstance(problem, str | Path) else problem)
         asked: dict[str, Any] = {"name": name, "strategy": strategy, "stopping": stopping, "tolerance": tolerance}
-        asked |= {"max_cost": max_cost, "direction": direction, "options": None if options is None else dict(options)}
+        asked |= {"max_cost": max_cost, "direction": direction, "seeds": seeds}
+        asked["options"] = None if options is None else dict(options)
         made = self.call("POST", "studies", {"spec": found.to_dict(), "delta": delta, **asked}, repeatable=False)
         with self.understanding():
             if not isinstance(given := made["name"], str):

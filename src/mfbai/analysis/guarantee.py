@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from mfbai.analysis.evidence import read_problem, read_tables
 from mfbai.checks import check_delta
 from mfbai.errors import Faults
-from mfbai.kernels import e_values, transport
+from mfbai.kernels import differences, e_values, transport
 from mfbai.kernels.stats import Stats, make_stats
 from mfbai.model.problem import Array, Instance, Model, Problem
 from mfbai.stopping import e_process
@@ -109,6 +109,32 @@ def find_intervals(model: Model, stats: Stats, sign: float, delta: float) -> Arr
         else:
             ends[arm] = model.top_low[arm], model.top_high[arm]
     return ends if sign > 0 else -ends[:, ::-1]
+
+
+def find_differences(model: Model, stats: Stats, sign: float, delta: float, leader: int, known: Array) -> Array:
+    """(K, 2) intervals of the leader's top mean minus each arm's: with a probability of 1 - delta all are true, at all
+    times and whichever arm leads. Those of arms without data are as wide as the family and the bias bounds allow.
+
+    For laws that are not quadratic, the search would take a minute for a thousand arms. There they follow from the
+    `known` intervals of the arms at the same delta, and are a little wider.
+    """
+    if model.law.quadratic:
+        ends = _search_differences(model, stats, delta, leader)
+        ends = ends if sign > 0 else 0.0 - ends[:, ::-1]
+    else:
+        ends = known[leader] - known[:, ::-1]
+    ends[leader] = 0.0
+    return ends
+
+
+def _search_differences(model: Model, stats: Stats, delta: float, leader: int) -> Array:
+    K = len(stats.count)
+    work, seen, ends = transport.make_work(model), stats.count.any(axis=1), np.empty((K, 2))
+    for arm in np.flatnonzero(seen):
+        transport.fit(model, stats.count, stats.mean, arm, work)
+    middles = np.where(seen, (work.psi_low + work.psi_high) / 2, 0.0)
+    differences.fill(model, stats, leader, seen, middles, log(K * (K - 1) / delta), e_values.make_work(), ends)
+    return ends
 
 
 def bias_alarms(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, delta: float) -> list[BiasAlarm]:

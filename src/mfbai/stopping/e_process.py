@@ -177,4 +177,4 @@ def freeze(model, stats, rule):
 
 observe.register(State, e_process_observe)
 decide.register(State, e_process_decide)
-RULES = (Rule("e-process", "the proven test, for any strategy", init),)
+RULES = (Rule("e-process", "the proven test, for any strategy", init, proven=True),)

@@ -32,4 +32,5 @@ class Rule:
     init: Callable[..., Any]  # init(model, deltas, fidelities, **options) -> record
     options: Mapping[str, Any] = field(default_factory=dict)
     only: str | None = None  # the strategy that it serves, if there is just one
+    proven: bool = False  # whether studies may say that a verdict of it has the risk that was asked for
     ordered: bool = False  # whether it takes in all evaluations in the order of asking, not only those of each cell

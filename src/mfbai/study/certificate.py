@@ -36,6 +36,7 @@ ENTRIES = {
     "add": ("arm", "fidelity", "values"),
     "verdict": ("state", "arm", "risk", "cost", "told", "alarms"),
 }
+SHARED = ("seed_number", "part")  # further entries of "ask" where arms share seeds
 SETTINGS = {entry.name for entry in dataclasses.fields(Settings)}
 UNSAID = {"seeds"}  # settings that journals of mfbai 0.1.0 do not have
 VERSIONS = ("mfbai", "numpy", "numba", "python", "machine")
@@ -176,7 +177,8 @@ class Audit:
             if kind != "verdict":
                 self._check_no_verdict_is_due()
             checks[kind](event)
-            _check_entries(event, ENTRIES[kind])
+            more = SHARED if kind == "ask" and self.settings.shares_seeds else ()
+            _check_entries(event, (*ENTRIES[kind], *more))
         self.fold.apply(event, str(event["hash"]))
 
     def check_end(self) -> None:
@@ -190,13 +192,11 @@ class Audit:
     def _ask(self, event: Mapping[str, Any]) -> None:
         if self.fold.verdict is not None:
             raise Differs("an evaluation was handed out after the verdict")
-        number = self.fold.asked + 1
-        cell = self.fold.next_cell()
-        wanted = {"trial": number, "arm": cell[0], "fidelity": cell[1], "seed": self.settings.seed(number)}
+        wanted = self.fold.next_trial()
         for entry, value in wanted.items():
             if not _same(event.get(entry), value):
                 raise Recomputed(f"the {entry} handed out is {event.get(entry)!r}, the replay gives {value!r}")
-        if not self.fold.affords(cell):
+        if not self.fold.affords((wanted["arm"], wanted["fidelity"])):
             raise Differs("an evaluation was handed out beyond the budget")
 
     def _close(self, event: Mapping[str, Any]) -> None:
@@ -214,7 +214,8 @@ class Audit:
         K, M = self.settings.problem.shape
         arm, fidelity, values = event.get("arm"), event.get("fidelity"), event.get("values")
         inside = type(arm) is int and type(fidelity) is int and 0 <= arm < K and 0 <= fidelity < M
-        if not inside or not isinstance(values, list) or self.fold.verdict is not None:
+        over = self.fold.verdict is not None
+        if not inside or not isinstance(values, list) or over or self.settings.shares_seeds:
             raise Differs("these values cannot be added")
         for value in values:
             self._check_value(value)

@@ -2,7 +2,8 @@
 
 Results of a cell are counted in the order in which they were asked for, not in the order in which they come back: a
 result waits until those before it have come back, or failed. So the values that the stopping rule sees are always the
-first ones of the cell's sequence, and a program that returns good values faster than bad ones cannot mislead it.
+first ones of the cell's sequence, and a program that returns good values faster than bad ones cannot mislead it. A rule
+that compares arms with each other step by step (`Rule.ordered`) needs the same of all results: they wait in one queue.
 """
 
 from __future__ import annotations
@@ -12,28 +13,31 @@ import json
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict
+from math import log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.analysis.guarantee import BiasAlarm, Risk, find_alarms, find_intervals, find_risk
+from mfbai.analysis.guarantee import BiasAlarm, Risk, find_alarms, find_differences, find_intervals, find_risk
 from mfbai.files import sources_digest
 from mfbai.kernels.jit import COMPILED
 from mfbai.kernels.stats import make_stats
 from mfbai.model.problem import Array
 from mfbai.run import loop
 from mfbai.run.state import arrays_of
-from mfbai.stopping import DEFAULT, e_process
-from mfbai.strategies import ask
+from mfbai.stopping import contrasts, e_process
+from mfbai.strategies import STRATEGIES, ask
 from mfbai.study.history import History, Point
-from mfbai.study.settings import Settings
-from mfbai.study.verdict import Verdict
+from mfbai.study.rounds import OWN, Planned, Rounds
+from mfbai.study.settings import Settings, is_proven
+from mfbai.study.verdict import Verdict, assumptions_of
 
-HELD_UP = 20  # results of a cell that may wait for a trial, at least, before no more are asked for
+HELD_UP = 20  # results of a queue that may wait for a trial, at least, before no more are asked for
 SLACK = 1 + 1e-9  # of a budget, for the rounding of sums
 PLAIN = ("events", "head", "asked", "told", "failed", "imported", "late", "cost")  # a fold's numbers and texts
 FAILED = None  # stands for the value of a trial that failed
+ALL = (-1, -1)  # stands for the cell of a queue for all cells
 
 Cell = tuple[int, int]
 
@@ -51,9 +55,12 @@ class Fold:
         self.told = self.failed = self.imported = self.late = 0
         self.cost = 0.0  # of the results told, late ones too
         self.open: dict[int, Cell] = {}  # trials that are neither told nor failed
-        self.queue: dict[Cell, deque[int]] = {}  # of each cell: trials that are not counted yet, in order
-        self.waiting: dict[int, float | None] = {}  # results of trials that wait for earlier ones of their cell
-        self.pending = np.zeros(shape, dtype=np.int64)  # lengths of the queues
+        # Of each cell, or of ALL: trials that are not counted yet, in order; and values from elsewhere, as minus the
+        # number of their event.
+        self.queue: dict[Cell, deque[int]] = {}
+        # Cells and values of those that wait for earlier ones of their queue; no values if the trial failed.
+        self.waiting: dict[int, tuple[Cell, list[float]]] = {}
+        self.pending = np.zeros(shape, dtype=np.int64)  # trials in the queues
         self.open_counts = np.zeros(shape, dtype=np.int64)
         self.told_counts = np.zeros(shape, dtype=np.int64)  # results that were paid for: late ones too, imported not
         self.verdict: Verdict | None = None
@@ -62,7 +69,8 @@ class Fold:
         self.rule = parts.make_rule(self.state)
         self.outcome = loop.make_outcome(1)
         self.history = History(stride=max(1, shape[0] // 2))  # a look at many arms takes long, and few change
-        self._counted: list[tuple[int, int, float]] = []  # results that the kernels have not seen yet
+        self.rounds = Rounds(self._next_round) if settings.shares_seeds else None
+        self._counted: list[tuple[int, int, float, int, int]] = []  # results that the kernels have not seen yet
 
     # --- events
 
@@ -72,7 +80,7 @@ class Fold:
         if kind == "tell":
             self._close(body["trial"], body["value"])
         elif kind == "ask":
-            self._ask(body["trial"], (body["arm"], body["fidelity"]))
+            self._ask(body["trial"], (body["arm"], body["fidelity"]), body)
         elif kind == "fail":
             self.failed += 1
             self._close(body["trial"], FAILED)
@@ -83,12 +91,14 @@ class Fold:
         self.events += 1
         self.head = seal
 
-    def _ask(self, trial: int, cell: Cell) -> None:
+    def _ask(self, trial: int, cell: Cell, body: Mapping[str, Any]) -> None:
+        if self.rounds is not None:
+            self.rounds.hand_out(trial, Planned(*cell, body["seed_number"], body["part"]))
         self.asked = trial
         self.open[trial] = cell
         self.open_counts[cell] += 1
         self.pending[cell] += 1
-        self.queue.setdefault(cell, deque()).append(trial)
+        self._queue_of(cell).append(trial)
 
     def _close(self, trial: int, value: float | None) -> None:
         cell = self.open.pop(trial)
@@ -100,19 +110,30 @@ class Fold:
         if self.verdict is not None:
             self.late += value is not FAILED
             return
-        self.waiting[trial] = value
-        queue = self.queue[cell]
-        while queue and queue[0] in self.waiting:
-            first = self.waiting.pop(queue.popleft())
-            self.pending[cell] -= 1
-            if first is not FAILED:
-                self._counted.append((*cell, first))
+        self.waiting[trial] = cell, [] if value is FAILED else [value]
+        self._advance(self._queue_of(cell))
         if value is not FAILED and self.history.is_due(self.told):
             self.history.add(self.point())
 
     def _add(self, cell: Cell, values: list[float]) -> None:
         self.imported += len(values)
-        self._counted += [(*cell, value) for value in values]
+        queue = self._queue_of(cell) if self.settings.ordered else deque()
+        place = -self.events
+        queue.append(place)
+        self.waiting[place] = cell, values
+        self._advance(queue)
+
+    def _queue_of(self, cell: Cell) -> deque[int]:
+        return self.queue.setdefault(ALL if self.settings.ordered else cell, deque())
+
+    def _advance(self, queue: deque[int]) -> None:
+        """Count what no longer has to wait."""
+        while queue and queue[0] in self.waiting:
+            first = queue.popleft()
+            cell, values = self.waiting.pop(first)
+            self.pending[cell] -= first > 0
+            seed = OWN if self.rounds is None else self.rounds.forget(first)
+            self._counted += [(*cell, value, *seed) for value in values]
 
     def _conclude(self, body: Mapping[str, Any]) -> None:
         self.flush()
@@ -128,35 +149,62 @@ class Fold:
             told=body["told"],
             alarms=tuple(BiasAlarm(**alarm) for alarm in body["alarms"]),
             tolerance=self.settings.tolerance,
-            rests_on_bounds=problem.n_fidelities > 1,
+            **assumptions_of(problem),
         )
 
     def flush(self) -> None:
         """Let the kernels see all results that count."""
         if not self._counted:
             return
-        arms, fidelities, values = zip(*self._counted, strict=True)
+        arms, fidelities, values, *seeds = map(np.array, zip(*self._counted, strict=True))
         self._counted.clear()
-        self._replay(np.array(arms), np.array(fidelities), np.array(values, dtype=np.float64))
+        self._replay(arms, fidelities, values.astype(np.float64), np.stack(seeds, axis=1))
 
-    def _replay(self, arms: NDArray[np.int64], fidelities: NDArray[np.int64], values: Array) -> None:
-        records = (self.stats, self.state, self.rule, self.outcome)
-        loop.replay(self.settings.parts.model, *records, arms, fidelities, self.settings.problem.sign * values)
+    def _replay(
+        self, arms: NDArray[np.int64], fidelities: NDArray[np.int64], values: Array, seeds: NDArray[np.int64]
+    ) -> None:
+        records = (self.settings.parts.model, self.stats, self.state, self.rule, self.outcome)
+        told = (arms, fidelities, self.settings.problem.sign * values)
+        if self.rounds is None:
+            loop.replay(*records, *told)
+        else:
+            loop.replay_rounds(*records, *told, seeds)
 
     def compile(self) -> None:
         """Compile the kernels, or load them, and do nothing else."""
         nothing = np.zeros(0, dtype=np.int64)
-        self._replay(nothing, nothing, np.zeros(0))
-        self.next_cell()
+        self._replay(nothing, nothing, np.zeros(0), np.zeros((0, 2), dtype=np.int64))
+        if self.verdict is None:
+            self.next_trial()
         self.risk()
 
     # --- what follows from them
 
-    def next_cell(self) -> Cell:
-        """The cell that the strategy wants evaluated next."""
+    def next_trial(self) -> dict[str, int]:
+        """The evaluation that the strategy wants next, as the body of an `ask` event has it."""
+        number = self.asked + 1
+        if self.rounds is not None:
+            arm, fidelity, seed, part = self.rounds.coming()[0]
+            shared = {"seed": self.settings.seed(seed + 1), "seed_number": seed, "part": part}
+            return {"trial": number, "arm": arm, "fidelity": fidelity, **shared}
         self.flush()
         arm, fidelity = ask(self.settings.parts.model, self.stats, self.state, self.pending)
-        return int(arm), int(fidelity)
+        return {"trial": number, "arm": int(arm), "fidelity": int(fidelity), "seed": self.settings.seed(number)}
+
+    def next_cell(self) -> Cell:
+        """Its cell."""
+        wanted = self.next_trial()
+        return wanted["arm"], wanted["fidelity"]
+
+    def _next_round(self) -> list[tuple[int, int, int, int]]:
+        self.flush()
+        plan = STRATEGIES[self.settings.strategy].round
+        assert plan is not None  # `assemble` refuses the others
+        return plan(self.state)
+
+    def seed_of(self, trial: int) -> int:
+        """The seed of a trial that is under way."""
+        return self.settings.seed(trial if self.rounds is None else self.rounds.seeds[trial][0] + 1)
 
     def affords(self, cell: Cell) -> bool:
         """Whether the budget allows one more evaluation, on top of those under way."""
@@ -167,22 +215,23 @@ class Fold:
         return bool(self.cost + under_way + costs[cell] <= self.settings.max_cost * SLACK)
 
     def line(self, cell: Cell) -> tuple[int | None, int]:
-        """The trial of a cell that others wait for, if there is one, and how many results do."""
-        queue = self.queue.get(cell)
+        """The trial that others of the cell's queue wait for, if there is one, and how many results do."""
+        queue = self._queue_of(cell)
         if not queue or not self.waiting:
             return None, 0
-        return queue[0], sum(trial in self.waiting for trial in queue)
+        return queue[0], len(self.waiting) if self.settings.ordered else sum(trial in self.waiting for trial in queue)
 
     def obstacle(self, cell: Cell) -> str | None:
         """Why an evaluation of a cell must not be handed out now, and what to do about it; None if it may be.
 
-        While many results of the cell wait for a trial that does not come back, more of them would be paid for and not
-        counted. Many is as many as count already, and twice as many as are under way: some are merely slower.
+        While many results wait for a trial that does not come back, more of them would be paid for and not counted.
+        Many is as many as count already, and twice as many as are under way: some are merely slower.
         """
         if not self.affords(cell):
             return f"{len(self.open)} evaluations are under way and the budget allows no more; tell their results"
         first, waiting = self.line(cell)
-        if first is not None and waiting >= max(HELD_UP, 2 * len(self.open), self.stats.count[cell]):
+        counted = self.stats.steps[0] if self.settings.ordered else self.stats.count[cell]
+        if first is not None and waiting >= max(HELD_UP, 2 * len(self.open), counted):
             late = f"{waiting} results wait for trial '{first}-{self.settings.key}', which was asked for before them"
             return f"{late}: tell it, or release it if its worker is gone"
         return None
@@ -193,14 +242,13 @@ class Fold:
         if self.verdict is not None:
             return None
         if self.outcome.levels[0]:
-            proven = self.settings.rule == DEFAULT
             answer = int(self.outcome.answer[0])
-            risk = self.settings.delta if proven else self.risk(answer).level
+            risk = self.settings.delta if is_proven(self.settings.rule) else self.risk(answer).level
             return self._verdict("decided", answer, risk)
         if self.settings.max_cost is None or self.open or self.affords(self.next_cell()):
             return None
         found = self.risk()
-        return self._verdict("undecided", found.leader if self.stats.count.any() else None, found.level)
+        return self._verdict("undecided", self.leader(found), found.level)
 
     def _verdict(self, state: str, arm: int | None, risk: float) -> dict[str, Any]:
         spent = {"cost": self.cost, "told": self.told}
@@ -208,25 +256,52 @@ class Fold:
         return {"kind": "verdict", "state": state, "arm": arm, "risk": risk, **spent, "alarms": alarms}
 
     def risk(self, answer: int | None = None) -> Risk:
-        """The risk that the e-process has proven so far, for the leader or another answer."""
+        """The risk that is proven so far, for the leader or another answer: by the books of the rule `contrasts` if
+        that decides, else by the e-process."""
         self.flush()
-        kept = [self.rule, getattr(self.state, "rule", None)]
+        model, kept = self.settings.parts.model, [self.rule, getattr(self.state, "rule", None)]
+        if self.settings.bets_on_contrasts:
+            standing = contrasts.standing(model, self.stats, self.rule)
+            return Risk(standing.level, standing.leader, standing.evidence)
         rule = next((record for record in kept if isinstance(record, e_process.State)), None)
-        return find_risk(self.settings.parts.model, self.stats, rule, answer)
+        return find_risk(model, self.stats, rule, answer)
+
+    def needed(self) -> float:
+        """What the evidence against each rival must reach."""
+        if self.settings.bets_on_contrasts:
+            return float(contrasts.standing(self.settings.parts.model, self.stats, self.rule).needed)
+        return log((self.settings.problem.n_arms - 1) / self.settings.delta)
+
+    def leader(self, found: Risk) -> int | None:
+        """The arm that a risk is about; None while nothing is known."""
+        return found.leader if found.leader >= 0 and self.stats.count.any() else None
 
     def point(self) -> Point:
         """Where the study stands now, for its history."""
         found = self.risk(None if self.verdict is None else self.verdict.arm_index)
-        seen = bool(self.stats.count.any())
-        return Point(self.cost, found.level, float(found.log_evidence.min()), found.leader if seen else None)
+        return Point(self.cost, found.level, float(found.log_evidence.min()), self.leader(found))
 
     def intervals(self) -> Array:
+        """(K, 2) of the top means. With common seeds none is known, as nobody states how the values of an arm vary."""
         self.flush()
         settings = self.settings
+        if settings.shares_seeds:
+            return np.full((settings.problem.n_arms, 2), np.nan)
         return find_intervals(settings.parts.model, self.stats, settings.problem.sign, settings.delta)
 
-    def alarms(self) -> list[BiasAlarm]:
+    def differences(self, leader: int | None, intervals: Array) -> Array:
+        """(K, 2) intervals of the leader's top mean minus each other's, given those of the top means."""
         self.flush()
+        model, delta, sign = self.settings.parts.model, self.settings.delta, self.settings.problem.sign
+        if leader is None:
+            return np.tile([-np.inf, np.inf], (self.settings.problem.n_arms, 1))
+        return find_differences(model, self.stats, sign, delta, leader, intervals)
+
+    def alarms(self) -> list[BiasAlarm]:
+        """With common seeds there are none: values at the same seed depend on each other, so that the proof fails."""
+        self.flush()
+        if self.settings.shares_seeds:
+            return []
         return find_alarms(self.settings.parts.model, self.stats, self.settings.delta)
 
     # --- snapshots: a cache that saves replaying; other versions of the code ignore it
@@ -251,7 +326,9 @@ class Fold:
             setattr(fold, name, book[name])
         fold.open = {trial: (arm, fidelity) for trial, arm, fidelity in book["open"]}
         fold.queue = {(arm, fidelity): deque(trials) for arm, fidelity, trials in book["queue"]}
-        fold.waiting = dict(book["waiting"])
+        fold.waiting = {place: ((arm, fidelity), values) for place, (arm, fidelity), values in book["waiting"]}
+        if fold.rounds is not None:
+            fold.rounds.load(book["rounds"])
         fold.history = History(book["stride"], [Point(*point) for point in book["points"]])
         if (verdict := book["verdict"]) is not None:
             alarms = tuple(BiasAlarm(**alarm) for alarm in verdict.pop("alarms"))
@@ -263,7 +340,8 @@ class Fold:
             **{name: getattr(self, name) for name in PLAIN},
             "open": [(trial, *cell) for trial, cell in self.open.items()],
             "queue": [(*cell, list(trials)) for cell, trials in self.queue.items() if trials],
-            "waiting": list(self.waiting.items()),
+            "waiting": [(place, *held) for place, held in self.waiting.items()],
+            "rounds": None if self.rounds is None else self.rounds.dump(),
             "stride": self.history.stride,
             "points": self.history.points,
             "verdict": None if self.verdict is None else asdict(self.verdict),

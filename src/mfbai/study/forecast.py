@@ -12,7 +12,7 @@ from mfbai.kernels import transport
 from mfbai.model.given import refuse_tie
 from mfbai.model.means import instance_of, place, positions_of
 from mfbai.model.problem import Array
-from mfbai.stopping import DEFAULT
+from mfbai.study.settings import is_proven
 from mfbai.study.status import Status
 from mfbai.study.study import Study
 
@@ -29,7 +29,10 @@ class Forecast:
         self._not_before = 0.0
 
     def optimal(self, status: Status) -> Oracle | None:
-        """The oracle at the current estimate of the means, or at a recent one; None while the best arms tie."""
+        """The oracle at the current estimate of the means, or at a recent one; None while the best arms tie, and with
+        common seeds, where it depends on how the arms' values vary together."""
+        if status.problem.seeds == "common":
+            return None
         now = time.monotonic()
         if status is self._status or (now < self._not_before and status.result is None):
             return self._optimal
@@ -49,7 +52,7 @@ class Forecast:
         """
         if status.result is not None:
             return 0.0
-        if status.leader is None or status.stopping != DEFAULT:
+        if status.leader is None or not is_proven(status.stopping):
             return None
         best = self.optimal(status)
         if best is None:

@@ -11,8 +11,6 @@ from typing import Any
 from mfbai.checks import check_integers
 from mfbai.errors import EvaluationFailed, Fault, Faults, InvalidInput, UnknownName
 from mfbai.model.problem import Instance, Problem
-from mfbai.stopping import DEFAULT as DEFAULT_RULE
-from mfbai.strategies import DEFAULT as DEFAULT_STRATEGY
 from mfbai.study import sentences
 from mfbai.study.signals import Interrupted
 from mfbai.study.status import Trial, proven
@@ -31,11 +29,12 @@ def identify(
     workers: int = 1,
     name: str | None = None,
     storage: str | None = None,
-    strategy: str = DEFAULT_STRATEGY,
-    stopping: str = DEFAULT_RULE,
+    strategy: str | None = None,
+    stopping: str | None = None,
     tolerance: float = 0.0,
     max_cost: float | None = None,
     direction: str | None = None,
+    seeds: str | None = None,
     options: Mapping[str, float] | None = None,
 ) -> Verdict:
     """Find the best arm: call `evaluate(arm, fidelity, seed)` until there is a verdict, in `workers` threads.
@@ -55,7 +54,7 @@ def identify(
     """
     _check(evaluate, workers)
     asked: dict[str, Any] = {"strategy": strategy, "stopping": stopping, "tolerance": tolerance, "max_cost": max_cost}
-    asked |= {"direction": direction, "options": options}
+    asked |= {"direction": direction, "seeds": seeds, "options": options}
     if storage is None:
         storage = IN_MEMORY if name is None else DEFAULT
     study = _resume(problem, delta, name, storage, asked)
@@ -100,6 +99,8 @@ def _resume(problem: Any, delta: Any, name: str | None, storage: str, asked: dic
             return create_study(problem, delta, name=name, storage=storage, **asked)
         except NameTaken:  # by another process, this very moment
             found = load_study(name, storage=storage)
+    if asked["strategy"] is None and asked["stopping"] is None:  # it goes on under what it began with
+        asked = {**asked, "strategy": found.settings.strategy, "stopping": found.settings.stopping}
     wanted = create_study(problem, delta, name=name, storage=IN_MEMORY, **asked)
     differing = wanted.settings.differences(found.settings)
     if differing:

@@ -1,7 +1,7 @@
 """The journal of a study: events in the order they happened, each sealed by a hash of itself and all before it.
 
     create    what was asked: the problem, delta, strategy, rule; always the first
-    ask       an evaluation was handed out: trial, arm, fidelity, seed
+    ask       an evaluation was handed out: trial, arm, fidelity, seed; with common seeds also its place in its round
     tell      its value came back
     fail      it will not come back
     add       values that were measured elsewhere

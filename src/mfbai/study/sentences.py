@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mfbai.stopping import DEFAULT
 from mfbai.stopping.own import OWN
+from mfbai.study.settings import is_proven
 from mfbai.text import digits
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def state_of(status: Status) -> str:
         sure = f"answering it now has a risk of {digits(status.risk, 2)} at most"
     else:
         sure = "nothing is proven yet"
-    goal = f"the goal is {status.delta:g}" if status.stopping == DEFAULT else f"{rule(status.stopping)} decides"
+    goal = f"the goal is {status.delta:g}" if is_proven(status.stopping) else f"{rule(status.stopping)} decides"
     return f"Running: {leader(status)}; {sure}, {goal}."
 
 
@@ -46,11 +46,12 @@ def _answer(verdict: Verdict) -> str:
     best = f"The best is {verdict.arm!r}"
     if verdict.tolerance:
         best += f", or within {verdict.tolerance:g} of it"
-    if verdict.stopping != DEFAULT:
+    if not is_proven(verdict.stopping):
         proven = digits(verdict.risk, 2) if verdict.risk < 1 else "nothing"
         return f"{best}, by {rule(verdict.stopping)}; the e-process has proven {proven}"
-    bounds = ", if the bias bounds hold" if verdict.rests_on_bounds else ""
-    return f"{best}: the risk is {digits(verdict.risk, 2)} at most{bounds}"
+    symmetry = ["differences at the same seed are symmetric around their means"] * verdict.rests_on_symmetry
+    assumed = " and ".join([*symmetry, *["the bias bounds hold"] * verdict.rests_on_bounds])
+    return f"{best}: the risk is {digits(verdict.risk, 2)} at most{f', if {assumed}' if assumed else ''}"
 
 
 def alarm(alarm: BiasAlarm, problem: Problem) -> str:

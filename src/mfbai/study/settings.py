@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -17,16 +17,18 @@ import numpy as np
 from mfbai.analysis.evidence import read_problem
 from mfbai.checks import check_choice, check_delta, real
 from mfbai.errors import Fault, Faults, InvalidInput
-from mfbai.model.problem import DIRECTIONS, Problem
+from mfbai.model.problem import DIRECTIONS, SEEDS, Problem
 from mfbai.model.spec import from_dict, load
-from mfbai.run.assemble import Parts, assemble
-from mfbai.stopping import RULES
+from mfbai.run.assemble import Parts, assemble, choose
+from mfbai.stopping import RULES, contrasts
 from mfbai.stopping.own import OWN
 from mfbai.strategies import STRATEGIES
 from mfbai.study.limits import KEY, LARGEST, LONGEST_NAME, SMALLEST_RISK
 
 STRIDE = 0x9E3779B1  # odd, so that no two trials of a study have the same seed
 PROGRESSION, HASH = "progression", "hash"  # how trials get their seeds; the journals of mfbai 0.1.0 do not say
+CHANGES: dict[str, Iterable[str]] = {"direction": tuple(DIRECTIONS), "seeds": SEEDS}  # entries of a problem that a study may replace
+NAMED: dict[str, Iterable[str]] = {"strategy": STRATEGIES, "stopping": RULES}
 ROUNDS = 4  # of a Feistel network: as many as make it look random both ways
 
 
@@ -43,7 +45,7 @@ class Settings:
     tolerance: float = 0.0
     max_cost: float | None = None
     options: Mapping[str, float] = field(default_factory=dict)
-    seeds: str = HASH
+    seeds: str = HASH  # how they are drawn; whether arms share them, the problem says
 
     @cached_property
     def parts(self) -> Parts:
@@ -55,11 +57,26 @@ class Settings:
         """What decides: the stopping rule, unless the strategy has one of its own."""
         return OWN if STRATEGIES[self.strategy].own_rule else self.stopping
 
-    def seed(self, trial: int) -> int:
-        """The seed of a trial: 31 bits, which any random number generator accepts."""
+    @property
+    def shares_seeds(self) -> bool:
+        """Whether arms are evaluated with the same seeds."""
+        return self.problem.seeds == "common"
+
+    @cached_property
+    def ordered(self) -> bool:
+        """Whether all results count in the order of asking, not only those of each cell."""
+        return self.rule in RULES and RULES[self.rule].ordered
+
+    @property
+    def bets_on_contrasts(self) -> bool:
+        """Whether the rule `contrasts` decides, which has evidence of its own."""
+        return self.rule == contrasts.RULES[0].name
+
+    def seed(self, number: int) -> int:
+        """A seed, from 1 on, such as that of a trial: 31 bits, which any random number generator accepts."""
         if self.seeds == PROGRESSION:
-            return (int(self.key, 16) + trial * STRIDE) % 2**31
-        return permute(self.key, trial)
+            return (int(self.key, 16) + number * STRIDE) % 2**31
+        return permute(self.key, number)
 
     def check_value(self, value: Any) -> float:
         """The value as a number, if an evaluation of this problem can return it."""
@@ -112,31 +129,50 @@ def _hash(key: str, round_: int, half: int) -> int:
     return int.from_bytes(hashlib.blake2b(f"{key} {round_} {half}".encode(), digest_size=2).digest(), "big")
 
 
+def is_proven(rule: str) -> bool:
+    """Whether a verdict of what decides (see `Settings.rule`) has the risk that was asked for, by proof."""
+    return rule in RULES and RULES[rule].proven
+
+
 def read_settings(body: Mapping[str, Any]) -> Settings:
     """The settings that a `create` event states."""
     entries = {entry.name: body.get(entry.name) for entry in dataclasses.fields(Settings)}
     problem = entries["problem"]
-    entries["problem"] = from_dict(problem if isinstance(problem, Mapping) else {})
+    entries["problem"] = read_problem(from_dict(problem if isinstance(problem, Mapping) else {}))
     entries["seeds"] = body.get("seeds", PROGRESSION)
-    return check_settings(entries)
-
-
-def check_settings(given: Mapping[str, Any], direction: Any = None) -> Settings:
-    """Settings from an entry for each field, with every fault reported at once. A direction replaces the problem's."""
     faults = Faults()
+    for name, known in NAMED.items():
+        check_choice(faults, name, entries[name], known)
+    return check_settings(faults, entries)
+
+
+def new_settings(given: Mapping[str, Any], direction: Any, seeds: Any) -> Settings:
+    """Settings of a study to create. A strategy or rule that is None is chosen for the problem; `direction` and
+    `seeds` replace the problem's own, unless they are None."""
+    faults = Faults()
+    problem = _read_problem(faults, given["problem"], {"direction": direction, "seeds": seeds})
+    names = {name: given[name] for name in NAMED}
+    for name, known in NAMED.items():
+        if names[name] is not None:
+            check_choice(faults, name, names[name], known)
+    if problem is not None and not faults:
+        chosen = choose(problem, names["strategy"], names["stopping"], real(given["tolerance"]) or 0.0)
+        names = dict(zip(NAMED, chosen, strict=True))
+    return check_settings(faults, {**given, **names, "problem": problem})
+
+
+def check_settings(faults: Faults, given: Mapping[str, Any]) -> Settings:
+    """Settings from an entry for each field, with every fault reported at once, those found before too."""
     check_name(faults, given["name"])
     if not isinstance(given["key"], str) or not re.fullmatch(KEY, given["key"]):
         faults.add("key", f"is {given['key']!r:.80}: it must be 8 hexadecimal digits")
-    problem = _read_problem(faults, given["problem"], direction)
-    before = len(faults)
+    problem = given["problem"]
     _check_risk(faults, given["delta"])
-    check_choice(faults, "strategy", given["strategy"], STRATEGIES)
-    check_choice(faults, "stopping", given["stopping"], RULES)
     check_choice(faults, "seeds", given["seeds"], (PROGRESSION, HASH))
     if problem is not None:
         _check_costs(faults, problem, given["tolerance"], given["max_cost"])
     settings = None
-    if problem is not None and len(faults) == before:
+    if problem is not None and not faults:
         settings = _make_settings(given, problem)
         with faults.absorb():
             assert settings.parts
@@ -167,14 +203,15 @@ def check_name(faults: Faults, name: Any) -> None:
         faults.add("name", f"is {name!r:.80}: {told}")
 
 
-def _read_problem(faults: Faults, problem: Any, direction: Any) -> Problem | None:
+def _read_problem(faults: Faults, problem: Any, changes: Mapping[str, Any]) -> Problem | None:
     found: Problem | None = None
     with faults.absorb():
         found = read_problem(load(problem, ties=True) if isinstance(problem, str | Path) else problem)
-    if direction is not None:
-        check_choice(faults, "direction", direction, DIRECTIONS)
-        if found is not None and isinstance(direction, str) and direction in DIRECTIONS:
-            found = found.towards(direction)
+    for entry, value in changes.items():
+        if value is not None:
+            check_choice(faults, entry, value, CHANGES[entry])
+            if found is not None and isinstance(value, str) and value in CHANGES[entry]:
+                found = found.replace(**{entry: value})
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
@@ -14,7 +13,9 @@ from mfbai.analysis.guarantee import BiasAlarm
 from mfbai.model.problem import Array, Problem
 from mfbai.study import sentences
 from mfbai.study.fold import Fold
-from mfbai.study.verdict import Verdict
+from mfbai.study.verdict import Verdict, assumptions_of
+
+TABLES = ("evidence", "spent", "means", "intervals", "differences")  # may hold what JSON does not know
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,12 @@ class Status:
     max_cost: float | None
     leader: str | None  # None while no arm has data
     leader_index: int | None
-    risk: float  # of answering the leader now, proven by the e-process; 1 if nothing is proven
+    risk: float  # of answering the leader now, as far as it is proven; 1 if nothing is
     evidence: Array  # (K,) ln E: proof that each is not better than the leader (by the tolerance); inf for itself
-    needed: float  # what each of these must reach: ln((K - 1) / delta)
+    needed: float  # what each of these must reach
     cost: float  # of the results told
     told: int
-    waiting: int  # told, but not counted yet: an earlier trial of the same cell is still under way
+    waiting: int  # told, but not counted yet: an earlier trial is still under way
     pending: int  # handed out, and not back
     failed: int
     imported: int
@@ -61,13 +62,14 @@ class Status:
     spent: Array  # (K, M) what the results of each cell cost
     counts: Array  # (K, M) results that count
     means: Array  # (K, M) of these; NaN where there are none
-    intervals: Array  # (K, 2) of the top means: all true at all times with a probability of 1 - delta
+    intervals: Array  # (K, 2) of the top means: all true at all times with a probability of 1 - delta; NaN if unknown
+    differences: Array  # (K, 2) of the leader's top mean minus each other's: the same; 0 for the leader
     alarms: tuple[BiasAlarm, ...]  # data that contradict the bias bounds
     result: Verdict | None
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, which knows no infinities: they are None."""
-        tables = {name: _plain(getattr(self, name)) for name in ("evidence", "spent", "means", "intervals")}
+        tables = {name: _plain(getattr(self, name)) for name in TABLES}
         return {
             **{name: value for name, value in vars(self).items() if name != "problem"},
             **tables,
@@ -75,6 +77,7 @@ class Status:
             "arms": list(self.problem.arms),
             "fidelities": list(self.problem.fidelities),
             "direction": self.problem.direction,
+            "seeds": self.problem.seeds,
             "alarms": [describe(alarm, self.problem) for alarm in self.alarms],
             "result": None if self.result is None else result_to_dict(self.result, self.problem),
         }
@@ -95,7 +98,8 @@ def status_from_dict(body: Mapping[str, Any], problem: Problem) -> Status:
         "spent": _table(body["spent"], np.nan),
         "counts": np.array(body["counts"], dtype=np.float64),
         "means": _table(body["means"], np.nan),
-        "intervals": _table(body["intervals"], ends),
+        "intervals": _table(body["intervals"], np.nan if problem.seeds == "common" else ends),
+        "differences": _table(body["differences"], ends),
         "alarms": _alarms(body["alarms"], problem),
         "result": None if result is None else _result(result, problem),
     }
@@ -110,7 +114,7 @@ def _table(rows: Any, missing: Any) -> Array:
 
 def _result(entries: Mapping[str, Any], problem: Problem) -> Verdict:
     alarms = _alarms(entries["alarms"], problem)
-    return Verdict(**{**entries, "alarms": alarms, "rests_on_bounds": problem.n_fidelities > 1})
+    return Verdict(**{**entries, "alarms": alarms, **assumptions_of(problem)})
 
 
 def _alarms(rows: Any, problem: Problem) -> tuple[BiasAlarm, ...]:
@@ -126,9 +130,8 @@ def describe_study(fold: Fold) -> Status:
     """The status of a study whose journal amounts to `fold`."""
     settings, verdict, problem = fold.settings, fold.verdict, fold.settings.problem
     found = fold.risk(None if verdict is None else verdict.arm_index)
-    seen = bool(fold.stats.count.any())
-    leader = found.leader if seen else None
-    counts = fold.stats.count.copy()
+    leader = fold.leader(found)
+    counts, intervals = fold.stats.count.copy(), fold.intervals()
     return Status(
         name=settings.name,
         state="running" if verdict is None else verdict.state,
@@ -141,11 +144,11 @@ def describe_study(fold: Fold) -> Status:
         leader=None if leader is None else problem.arms[leader],
         leader_index=leader,
         risk=found.level if verdict is None else verdict.risk,
-        evidence=found.log_evidence if seen else np.zeros(problem.n_arms),
-        needed=math.log((problem.n_arms - 1) / settings.delta),
+        evidence=found.log_evidence if leader is not None else np.zeros(problem.n_arms),
+        needed=fold.needed(),
         cost=fold.cost,
         told=fold.told,
-        waiting=sum(value is not None for value in fold.waiting.values()),
+        waiting=sum(len(values) for _, values in fold.waiting.values()),
         pending=len(fold.open),
         failed=fold.failed,
         imported=fold.imported,
@@ -153,7 +156,8 @@ def describe_study(fold: Fold) -> Status:
         spent=fold.told_counts * problem.costs,
         counts=counts,
         means=np.where(counts > 0, problem.sign * fold.stats.mean, np.nan),
-        intervals=fold.intervals(),
+        intervals=intervals,
+        differences=fold.differences(leader, intervals),
         alarms=tuple(fold.alarms()),
         result=verdict,
     )
@@ -167,8 +171,7 @@ def describe(alarm: BiasAlarm, problem: Problem) -> dict[str, Any]:
 
 def result_to_dict(verdict: Verdict, problem: Problem) -> dict[str, Any]:
     entries = {**asdict(verdict), "alarms": [describe(alarm, problem) for alarm in verdict.alarms]}
-    del entries["rests_on_bounds"]  # follows from the problem
-    return entries
+    return {name: value for name, value in entries.items() if name not in assumptions_of(problem)}
 
 
 def _plain(table: Array) -> Any:

@@ -15,17 +15,20 @@ from mfbai._version import __version__
 from mfbai.checks import check_integers, real
 from mfbai.errors import Fault, Faults, InvalidInput, NothingToAsk, StudyOver, TrialClosed, suggestion
 from mfbai.model.problem import Instance, Problem
-from mfbai.stopping import DEFAULT as DEFAULT_RULE
-from mfbai.strategies import DEFAULT as DEFAULT_STRATEGY
 from mfbai.study import storage as storages
 from mfbai.study.fold import Cell, Fold
 from mfbai.study.history import Point
 from mfbai.study.ledger import Ledger, next_event
 from mfbai.study.limits import LEASE, LONGEST_LEASE, LONGEST_REASON, MOST_AT_ONCE, REQUEST, REQUEST_IN_WORDS, TRIAL_ID
-from mfbai.study.settings import HASH, Settings, check_name, check_settings
+from mfbai.study.settings import HASH, Settings, check_name, new_settings
 from mfbai.study.status import Status, Trial, describe_study
 from mfbai.study.storage import Storage, Turn
 from mfbai.study.verdict import Verdict
+
+NO_SEED = (
+    "cannot be added: the arms of this study share seeds, and values from elsewhere have none of these, so that they "
+    "cannot be compared with those of other arms at the same seed"
+)
 
 
 def create_study(
@@ -34,27 +37,31 @@ def create_study(
     *,
     name: str | None = None,
     storage: str | Storage = storages.DEFAULT,
-    strategy: str = DEFAULT_STRATEGY,
-    stopping: str = DEFAULT_RULE,
+    strategy: str | None = None,
+    stopping: str | None = None,
     tolerance: float = 0.0,
     max_cost: float | None = None,
     direction: str | None = None,
+    seeds: str | None = None,
     options: Mapping[str, float] | None = None,
 ) -> Study:
     """A new study: which arm of the problem is best, with a risk of `delta` at most?
 
     problem     or the path of its spec file
     storage     where the journal is kept: sqlite:///FILE, or postgresql://...; "sqlite://" is memory; or an open one
+    strategy    by default the cheapest that the problem allows: "race", or "frugal" for families without a variance
+    stopping    by default the proven rule that goes with the strategy: "contrasts" or "e-process"
     tolerance   an arm this close to the best counts as best
     max_cost    a budget: when it is spent, the verdict is "undecided"
     direction   "maximise" or "minimise", to override the problem's own
+    seeds       "independent", or "common" to evaluate the arms with the same seeds, to override the problem's own
     options     of the strategy and the stopping rule, as for `simulate`
     """
     key = secrets.token_hex(4)
     given = f"study-{key}" if name is None else name
     entries: dict[str, Any] = {"name": given, "key": key, "problem": problem, "delta": delta, "strategy": strategy}
     entries |= {"stopping": stopping, "tolerance": tolerance, "max_cost": max_cost, "options": options, "seeds": HASH}
-    return Study._create(check_settings(entries, direction), _opened(storage, create=True))
+    return Study._create(new_settings(entries, direction, seeds), _opened(storage, create=True))
 
 
 def load_study(name: str, *, storage: str | Storage = storages.DEFAULT) -> Study:
@@ -116,7 +123,7 @@ class Study(Ledger):
 
         If a lease runs out, the trial is handed out again, with the same seed: the first value that comes back counts.
         Raises `StudyOver` if there is a verdict, and `NothingToAsk` if results must come back first: what is under way
-        will use up the budget, or many results of the cell wait for one that was asked for earlier.
+        will use up the budget, or many results wait for one that was asked for earlier.
 
         `request` is an idempotency key: repeating it returns the same trials, as long as they have not been told.
         """
@@ -152,17 +159,18 @@ class Study(Ledger):
         numbers = repeated or turn.expired(now, n)
         for number in numbers:
             turn.hand_over(number, now + lease, request)
-        while not repeated and len(numbers) < n and fold.obstacle(cell := fold.next_cell()) is None:
-            number = fold.asked + 1
-            arm, fidelity = cell
-            seed = self.settings.seed(number)
-            self._append({"kind": "ask", "trial": number, "arm": arm, "fidelity": fidelity, "seed": seed})
-            turn.lease(number, now + lease, request)
-            numbers.append(number)
-        return [self._trial(number, fold.open[number], now + lease) for number in numbers]
+        while not repeated and len(numbers) < n:
+            wanted = fold.next_trial()
+            if fold.obstacle((wanted["arm"], wanted["fidelity"])) is not None:
+                break
+            self._append({"kind": "ask", **wanted})
+            turn.lease(fold.asked, now + lease, request)
+            numbers.append(fold.asked)
+        return [self._trial(number, now + lease) for number in numbers]
 
-    def _trial(self, number: int, cell: Cell, until: float) -> Trial:
-        problem, (arm, fidelity) = self.problem, cell
+    def _trial(self, number: int, until: float) -> Trial:
+        problem, cell = self.problem, self._fold.open[number]
+        arm, fidelity = cell
         return Trial(
             id=f"{number}-{self.settings.key}",
             arm=problem.arms[arm],
@@ -170,7 +178,7 @@ class Study(Ledger):
             fidelity=problem.fidelities[fidelity],
             fidelity_index=fidelity,
             cost=float(problem.costs[cell]),
-            seed=self.settings.seed(number),
+            seed=self._fold.seed_of(number),
             lease_until=datetime.fromtimestamp(until, UTC),
         )
 
@@ -185,14 +193,14 @@ class Study(Ledger):
                 turn.end_lease(number)
                 self._settle()
             elif before["kind"] == "fail":
-                told = "was reported as failed, and later ones of its cell may have been counted: it cannot be told"
+                told = "was reported as failed, and later ones may have been counted: it cannot be told"
                 raise _refusal(trial, told, TrialClosed)
             elif before["value"] != x:
                 told = f"was told {before['value']!r} already, now {x!r}: a value that was told cannot be changed"
                 raise _refusal(trial, told, TrialClosed)
 
     def fail(self, trial: Trial | str, reason: str = "") -> None:
-        """Report that a trial has no value and never will: later ones of its cell need not wait for it.
+        """Report that a trial has no value and never will: later ones need not wait for it.
 
         Reporting it again does nothing. Failures must not depend on the value that there would have been.
         """
@@ -227,7 +235,9 @@ class Study(Ledger):
 
     def add(self, arm: str | int, fidelity: str | int, values: float | Iterable[float]) -> None:
         """Count values that were measured elsewhere, at no cost to this study. Add all values of a cell that you have,
-        not a selection. Arm and fidelity are names, or indices from 0."""
+        not a selection. Arm and fidelity are names, or indices from 0. Studies with common seeds refuse them."""
+        if self.settings.shares_seeds:
+            raise InvalidInput([Fault("values", NO_SEED)])
         faults = Faults()
         a = _index(faults, "arm", arm, self.problem.arms)
         m = _index(faults, "fidelity", fidelity, self.problem.fidelities)
@@ -277,9 +287,14 @@ class Study(Ledger):
 
     def trials(self) -> list[tuple[str, Cell]]:
         """The ids and cells (arm, fidelity) of what is under way."""
+        return [(trial, cell) for trial, cell, _ in self.under_way()]
+
+    def under_way(self) -> list[tuple[str, Cell, int]]:
+        """The same with the seeds."""
         with self._mutex:
             self._look()
-            return [(f"{number}-{self.settings.key}", cell) for number, cell in self._fold.open.items()]
+            fold = self._fold
+            return [(f"{n}-{self.settings.key}", cell, fold.seed_of(n)) for n, cell in fold.open.items()]
 
     def export(self, path: str | Path | None = None) -> dict[str, Any]:
         """A certificate that anyone can check with `mfbai.verify`; also written to a file, if `path` is given."""

@@ -7,8 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mfbai.stopping import DEFAULT as DEFAULT_RULE
-from mfbai.strategies import DEFAULT as DEFAULT_STRATEGY
 from mfbai.study import limits
 from mfbai.study.limits import LARGEST, LEASE, LONGEST_LEASE, LONGEST_NAME, LONGEST_REASON, MOST_AT_ONCE
 
@@ -41,11 +39,14 @@ class NewStudy(Body):
     )
     delta: float = Field(gt=0, lt=1, description="The accepted risk of a wrong answer.", examples=[0.05])
     name: str | None = Field(None, min_length=1, max_length=LONGEST_NAME)
-    strategy: str = DEFAULT_STRATEGY
-    stopping: str = DEFAULT_RULE
+    strategy: str | None = Field(None, description="Left out, it is chosen for the problem.")
+    stopping: str | None = Field(None, description="Left out, it is the proven rule that goes with the strategy.")
     tolerance: float = Field(0.0, ge=0, allow_inf_nan=False)
     max_cost: float | None = Field(None, gt=0, allow_inf_nan=False)
     direction: Literal["maximise", "minimise"] | None = None
+    seeds: Literal["independent", "common"] | None = Field(
+        None, description="Whether arms are evaluated with the same seeds, to override the spec."
+    )
     options: dict[str, float] | None = None
 
 
@@ -146,7 +147,7 @@ class SettingsBody(BaseModel):
     tolerance: float
     max_cost: float | None
     options: dict[str, float]
-    seeds: str = "progression"  # or "hash"; studies of mfbai 0.1.0 do not say
+    seeds: str = Field("progression", description="How seeds are drawn. Whether arms share them, the problem says.")
 
 
 class Alarm(BaseModel):
@@ -196,7 +197,13 @@ class StatusBody(BaseModel):
     spent: Table
     counts: list[list[int]]
     means: Table
-    intervals: Table = Field(description="Of the top means: all true at all times with probability 1 - delta.")
+    intervals: Table = Field(
+        description="Of the top means: all true at all times with probability 1 - delta. Unknown with common seeds."
+    )
+    differences: Table = Field(
+        description="Of the leader's top mean minus each other's: all true at all times with probability 1 - delta."
+    )
+    seeds: Literal["independent", "common"]
     alarms: list[Alarm]
     result: VerdictBody | None
     arms: list[str]
@@ -284,8 +291,10 @@ class FamilyBody(BaseModel):
 
 
 class DefaultsBody(BaseModel):
-    strategy: str
-    stopping: str
+    """What a study has that does not say; null if it is chosen for the problem."""
+
+    strategy: str | None
+    stopping: str | None
 
 
 class LimitsBody(BaseModel):
@@ -305,6 +314,7 @@ class Choices(BaseModel):
     rules: list[RuleBody]
     families: list[FamilyBody]
     directions: list[str]
+    seeds: list[str]
     defaults: DefaultsBody
     limits: LimitsBody
 

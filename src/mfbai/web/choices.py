@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mfbai.model.families import FAMILIES, Family
-from mfbai.model.problem import DIRECTIONS
-from mfbai.stopping import DEFAULT as DEFAULT_RULE
+from mfbai.model.problem import DIRECTIONS, SEEDS
 from mfbai.stopping import RULES, Rule
-from mfbai.strategies import DEFAULT as DEFAULT_STRATEGY
 from mfbai.strategies import STRATEGIES, Strategy
 from mfbai.study import limits
 from mfbai.web.bodies import MOST_VALUES
@@ -24,7 +22,8 @@ def make_choices() -> dict[str, Any]:
         "rules": [_rule(rule) for rule in RULES.values()],
         "families": [_family(family) for family in FAMILIES.values()],
         "directions": list(DIRECTIONS),
-        "defaults": {"strategy": DEFAULT_STRATEGY, "stopping": DEFAULT_RULE},
+        "seeds": list(SEEDS),
+        "defaults": {"strategy": None, "stopping": None},
         "limits": {
             "name": limits.LONGEST_NAME,
             "arms": MOST_ARMS,

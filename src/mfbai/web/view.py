@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mfbai.stopping import DEFAULT
 from mfbai.study import Status, Study, sentences
 from mfbai.study.forecast import Forecast
 from mfbai.study.journal import Event
+from mfbai.study.settings import is_proven
 from mfbai.study.status import proven
 
 RECENT = 30  # events shown
@@ -39,7 +39,7 @@ class Viewer:
             "sentence": sentences.state_of(status),
             "alarms": [sentences.alarm(alarm, problem) for alarm in status.alarms],
             "rule": sentences.rule(status.stopping),
-            "proof_decides": status.stopping == DEFAULT,
+            "proof_decides": is_proven(status.stopping),
             "progress": proven(status),
             "events": events,
             "costs": problem.costs.tolist(),
@@ -94,14 +94,14 @@ def _describe(study: Study, body: dict[str, Any]) -> str:
 
 def open_trials(study: Study) -> list[dict[str, Any]]:
     """Some of the trials under way."""
-    problem, settings = study.problem, study.settings
+    problem = study.problem
     return [
         {
             "id": trial,
             "arm": problem.arms[arm],
             "fidelity": problem.fidelities[fidelity],
             "cost": float(problem.costs[arm, fidelity]),
-            "seed": settings.seed(int(trial.partition("-")[0])),
+            "seed": seed,
         }
-        for trial, (arm, fidelity) in study.trials()[:OPEN]
+        for trial, (arm, fidelity), seed in study.under_way()[:OPEN]
     ]
