@@ -27,7 +27,7 @@ from mfbai.study.limits import KEY, LARGEST, LONGEST_NAME, SMALLEST_RISK
 
 STRIDE = 0x9E3779B1  # odd, so that no two trials of a study have the same seed
 PROGRESSION, HASH = "progression", "hash"  # how trials get their seeds; the journals of mfbai 0.1.0 do not say
-CHANGES: dict[str, Iterable[str]] = {"direction": tuple(DIRECTIONS), "seeds": SEEDS}  # entries of a problem that a study may replace
+CHANGES: dict[str, Iterable[str]] = {"direction": DIRECTIONS, "seeds": SEEDS}  # what a study may replace of a problem
 NAMED: dict[str, Iterable[str]] = {"strategy": STRATEGIES, "stopping": RULES}
 ROUNDS = 4  # of a Feistel network: as many as make it look random both ways
 
