@@ -104,8 +104,12 @@ def read_problem(problem: Any) -> Problem:
 def read_tables(
     problem: Problem, counts: ArrayLike, means: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Both tables as the kernels want them."""
+    """Both tables as the kernels want them. Arms that share seeds are compared seed by seed, for which totals are not
+    enough."""
     faults = Faults()
+    if problem.seeds == "common":
+        told = "of a problem with common seeds cannot be judged: they do not say how arms differ at the same seed"
+        faults.add("totals", f"{told}; look at the status of a study")
     cells = Cells(faults, problem.arms, problem.fidelities)
     weights = cells.read("counts", counts, full=True)
     if weights is not None:

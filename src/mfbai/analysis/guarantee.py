@@ -52,6 +52,9 @@ class BiasAlarm:
 def risk(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, tolerance: float = 0.0) -> Risk:
     """The risk at which the leader could be answered now: `counts` (K, M) evaluations, with the given `means`.
 
+    It is what the e-process proves, in whatever order the evaluations were made. A study that stops by the rule
+    `contrasts` has evidence of its own, which depends on that order: its status has it.
+
     >>> from mfbai import Gaussian, Problem, risk
     >>> problem = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
     >>> found = risk(problem, counts=[[20, 2], [20, 2]], means=[[0.50, 0.52], [0.81, 0.79]])

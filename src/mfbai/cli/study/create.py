@@ -13,20 +13,24 @@ from mfbai.cli.study.common import elsewhere, quoted
 if TYPE_CHECKING:
     from mfbai.study import Study
 
+BY_DEFAULT = "By default the cheapest for the problem: race, or frugal."
+SEEDS_HELP = "independent or common (arms share seeds), instead of what the file says."
+
 
 def create(
     spec: Annotated[str, typer.Argument(help="The problem: a TOML file, or a name (see `mfbai instances`).")],
     name: Annotated[str, typer.Option(help="What to call the study.", show_default=False)],
     delta: Annotated[str, typer.Option(metavar="NUMBER", help="The accepted risk of a wrong answer, such as 0.05.")],
     strategy: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Chooses what to evaluate: {strategies}. By default {strategy}.")
+        str | None, typer.Option(metavar="NAME", help="Chooses what to evaluate: {strategies}. " + BY_DEFAULT)
     ] = None,
     stopping: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Decides when to stop: {rules}. By default {rule}.")
+        str | None, typer.Option(metavar="NAME", help="Decides when to stop: {rules}. By default the proven one of it.")
     ] = None,
     tolerance: Annotated[float, typer.Option(help="An arm this close to the best is as good.")] = 0.0,
     max_cost: Annotated[float | None, typer.Option(help="A budget: the verdict may then be `undecided`.")] = None,
     direction: Annotated[str | None, typer.Option(help="maximise or minimise, instead of what the file says.")] = None,
+    seeds: Annotated[str | None, typer.Option(help=SEEDS_HELP)] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE of the strategy or rule.")] = None,
     storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
     as_json: bool = JSON,
@@ -39,8 +43,8 @@ def create(
     from mfbai.study import create_study
 
     faults = Faults()
-    given: dict[str, Any] = {"tolerance": tolerance, "max_cost": max_cost, "direction": direction}
-    given |= {key: name for key, name in (("strategy", strategy), ("stopping", stopping)) if name is not None}
+    given: dict[str, Any] = {"strategy": strategy, "stopping": stopping, "tolerance": tolerance, "max_cost": max_cost}
+    given |= {"direction": direction, "seeds": seeds}
     given["options"] = read_settings(faults, settings or [])
     risk: Any = number(faults, "delta", delta, RISK)
     faults.raise_if_any("call")

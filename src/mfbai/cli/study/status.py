@@ -15,7 +15,7 @@ from mfbai.terminal import waiting
 if TYPE_CHECKING:
     from mfbai.study import Status
 
-BY_ARM = ("arms", "evidence", "spent", "counts", "means", "intervals")
+BY_ARM = ("arms", "evidence", "spent", "counts", "means", "intervals", "differences")
 TOP_HELP = f"Show this many arms: the leader and its closest rivals. [default: {SHOWN}; all with --json]"
 
 
@@ -27,8 +27,9 @@ def status(
 ) -> None:
     """Show where a study stands.
 
-    The table has each arm's mean at each fidelity, with the number of evaluations in brackets, and an interval for its
-    true mean. All intervals hold together, however often you look.
+    The table has each arm's mean at each fidelity, with the number of evaluations in brackets, an interval for its true
+    mean, and one for the leader's true mean minus its own. All intervals of a column hold together, however often you
+    look. Where arms share seeds, differences alone are known.
 
     Example: mfbai study status designs
     """

@@ -53,7 +53,10 @@ def arms(status: Status, top: int) -> Table:
     table.add_column("arm")
     for fidelity in problem.fidelities:
         table.add_column(escape(fidelity), justify="right")
-    table.add_column(f"true mean ({100 * (1 - status.delta):g} %)", justify="right")
+    sure = f"({100 * (1 - status.delta):g} %)"
+    if problem.seeds != "common":
+        table.add_column(f"true mean {sure}", justify="right")
+    table.add_column(f"difference to\nthe leader {sure}", justify="right")
     table.add_column(f"proof (of {status.needed:.2f})", justify="right")
     for a in first_arms(status, top):
         leads = a == status.leader_index
@@ -62,13 +65,18 @@ def arms(status: Status, top: int) -> Table:
 
 
 def cells(status: Status, a: int) -> list[str]:
-    """Of an arm: its means, its interval, and the proof against it."""
+    """Of an arm: its means, its interval and that of the difference to the leader, and the proof against it."""
     means = [
         f"{mean:.4g} ({count:.0f})" if count else ""
         for mean, count in zip(status.means[a], status.counts[a], strict=True)
     ]
-    low, high = status.intervals[a].tolist()
-    known = f"{low:.4g} to {high:.4g}" if isfinite(high - low) else ""
-    known = known if low <= high else "none fits"
-    proof = "leads" if a == status.leader_index else f"{max(status.evidence[a], 0.0):.2f}"
-    return [*means, known, proof]
+    leads = a == status.leader_index
+    known = [] if status.problem.seeds == "common" else [interval(*status.intervals[a])]
+    difference = "" if leads else interval(*status.differences[a])
+    return [*means, *known, difference, "leads" if leads else f"{max(status.evidence[a], 0.0):.2f}"]
+
+
+def interval(low: float, high: float) -> str:
+    if low > high:
+        return "none fits"
+    return f"{low:.4g} to {high:.4g}" if isfinite(high - low) else ""

@@ -8,7 +8,9 @@ import { prose, term } from "./terms.js";
 const LEAD = "Say what is compared, and how. The study then tells you, step by step, what to evaluate.";
 const SPEC_HINT = "The [arm|arms], the [fidelity|fidelities] with [biasBound|bias bounds], the [family] of the values.";
 const AS_STATED = "as the problem says";
-const MORE = ["max_cost", "tolerance", "direction", "strategy", "stopping"];
+const CHOSEN = "chosen for the problem";
+const SEEDS_HINT = "common: all arms are evaluated with the same seeds, so that what they share cancels when they are compared.";
+const MORE = ["max_cost", "tolerance", "direction", "seeds", "strategy", "stopping"];
 
 function exampleOf({ families, directions }) {
   const others = families.map(({ name }) => name).filter((name) => name !== "gaussian");
@@ -75,7 +77,7 @@ function makeForm(choices) {
 }
 
 function makeFields(choices) {
-  const { defaults, rules, directions } = choices;
+  const { rules, directions, seeds } = choices;
   const strategies = choices.strategies.filter((strategy) => !strategy.needs_truth); // which no study knows
   const area = h("textarea", { rows: 21, spellcheck: "false", autocapitalize: "off" });
   const name = h("input", { type: "text", autocomplete: "off" });
@@ -85,9 +87,10 @@ function makeFields(choices) {
     delta: numberField("delta", "Risk that you accept", "0.05", "0.05: wrong in 1 of 20 such studies, at most."),
     max_cost: numberField("budget", "Budget", "", "Left empty, there is no limit."),
     tolerance: numberField("tolerance", "Tolerance", "", "Left empty, it is 0."),
-    direction: directionField(directions),
-    strategy: choiceField("strategy", "Strategy", strategies, defaults.strategy),
-    stopping: choiceField("stopping", "Stopping rule", rules, defaults.stopping),
+    direction: overrideField("direction", "Direction", directions, ""),
+    seeds: overrideField("seeds", "Seeds", seeds, SEEDS_HINT),
+    strategy: choiceField("strategy", "Strategy", strategies, "the cheapest that the problem allows"),
+    stopping: choiceField("stopping", "Stopping rule", rules, "the proven rule that goes with the strategy"),
   };
 }
 
@@ -98,8 +101,9 @@ function optionFields({ strategy, stopping }, choices) {
   const update = () => {
     const chosen = choices.strategies.find(({ name }) => name === strategy.input.value);
     const rule = choices.rules.find(({ name }) => name === stopping.input.value);
-    stopping.root.hidden = chosen.own_rule;
-    const options = [...chosen.options, ...(chosen.own_rule ? [] : rule.options)];
+    const ownRule = chosen?.own_rule ?? false;
+    stopping.root.hidden = ownRule;
+    const options = [...(chosen?.options ?? []), ...(ownRule ? [] : (rule?.options ?? []))];
     shown = Object.fromEntries(options.map((option) => [option.name, optionField(option)]));
     root.replaceChildren(...Object.values(shown).map((field) => field.root));
   };
@@ -131,18 +135,19 @@ function numberField(key, label, value, hint, id) {
   return field(key, input, label, hint, read, id);
 }
 
-function directionField(directions) {
-  const input = select([AS_STATED, ...directions]);
-  return field("direction", input, "Direction", "", () => (input.value === AS_STATED ? undefined : input.value));
+/** What the problem says, or one of these instead. */
+function overrideField(key, label, names, hint) {
+  const input = select([AS_STATED, ...names]);
+  return field(key, input, label, hint, () => (input.value === AS_STATED ? undefined : input.value));
 }
 
-/** One of several strategies or rules; what is special about the one chosen is said below. */
+/** One of several strategies or rules, or the server's choice; what is special about it is said below. */
 function choiceField(key, label, choices, usual) {
-  const input = select(choices.map(({ name }) => name));
-  input.value = usual;
-  const made = field(key, input, label, " ", () => input.value);
+  const all = [{ name: CHOSEN, summary: usual }, ...choices];
+  const input = select(all.map(({ name }) => name));
+  const made = field(key, input, label, " ", () => (input.value === CHOSEN ? undefined : input.value));
   const hint = made.root.querySelector(".hint");
-  const update = () => setText(hint, describe(choices.find(({ name }) => name === input.value)));
+  const update = () => setText(hint, describe(all.find(({ name }) => name === input.value)));
   input.addEventListener("change", update);
   update();
   return made;

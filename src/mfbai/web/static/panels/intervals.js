@@ -1,11 +1,17 @@
-// Where the true value of each arm must be: intervals on a common axis, with the averages that were seen.
+// Where the true value of each arm must be: intervals on a common axis, with the averages that were seen. Where arms
+// share seeds, only differences are known: then the bars say how far the leader is ahead.
 
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
 import { interval, isEmpty, ticks, tickTexts } from "../format.js";
 import { frame } from "../frame.js";
+import { prose } from "../terms.js";
 
 const MOST_WORDS = 23; // characters
 const AXIS_ROOM = 26; // characters
+const ABOUT = "The bar is the [interval] that holds the [trueValue|true value] of the [arm]; dots are the [mean|averages] seen.";
+const ABOUT_SHARED =
+  "The bar holds how much better the [leader] is than the [arm]: the [difference] of their [trueValue|true values]. " +
+  "Of single values nothing is said, as the arms share [seeds].";
 
 export function makePanel({ arms }) {
   const list = h("ul", { class: "rows interval-rows" });
@@ -16,29 +22,57 @@ export function makePanel({ arms }) {
   const root = frame(
     "intervals",
     "How good is each arm?",
-    "The bar is the [interval] that holds the [trueValue|true value] of the [arm]; dots are the [mean|averages] seen.",
+    ABOUT,
     list,
     h("div", { class: "rows axis-row" }, axis),
     better,
     key,
     toggle.root,
   );
+  const about = root.querySelector(".about");
   const rows = new Map();
   const marks = new Map();
   return {
     root,
     update({ status }) {
-      const domain = domainOf(status, arms.shown());
-      const more = { status, domain, line: lineOf(status) };
-      syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status), more);
-      setStyle(root, "--words", `${0.85 * wordsWidth(status, arms.shown())}ch`);
+      const shared = status.seeds === "common";
+      if (shared && !about.querySelector("[data-term=seeds]")) about.replaceChildren(...prose(ABOUT_SHARED));
+      const drawn = shared ? sharedPicture(status) : picture(status);
+      const domain = domainOf(drawn, arms.shown());
+      syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status), { status, drawn, domain });
+      setStyle(root, "--words", `${0.85 * wordsWidth(status, drawn, arms.shown())}ch`);
       syncRows(axis, marks, marksOf(domain), (mark) => mark.tick, makeTick, domain);
-      setText(better, status.direction === "minimise" ? "← smaller is better" : "larger is better →");
-      setAttribute(better, "data-direction", status.direction);
-      setText(key, keyFor(status));
+      setText(better, drawn.better);
+      setAttribute(better, "data-direction", shared ? "maximise" : status.direction);
+      setText(key, drawn.key);
       toggle.update();
     },
   };
+}
+
+/** What is drawn: a bar for each arm, dots at its averages, and a line. */
+function picture(status) {
+  const { intervals, means, direction } = status;
+  const better = direction === "minimise" ? "← smaller is better" : "larger is better →";
+  return { intervals, means, better, line: lineOf(status), key: keyFor(status) };
+}
+
+function sharedPicture(status) {
+  const { arms, fidelities, leader_index: leader } = status;
+  return {
+    intervals: [...arms.keys()].map((arm) => ahead(status, arm)),
+    means: arms.map(() => fidelities.map(() => null)),
+    better: "the leader is further ahead →",
+    line: leader === null ? null : 0,
+    key: leader === null ? "" : "Dashed line: no difference. Right of it, the leader is better.",
+  };
+}
+
+/** By how much the leader is better than an arm, whichever direction is sought. */
+function ahead({ differences, direction }, arm) {
+  const [low, high] = differences[arm];
+  if (direction !== "minimise") return [low, high];
+  return [high, low].map((end) => (end === null ? null : 0 - end));
 }
 
 /** From the least to the largest finite number there is to show, and a little more. */
@@ -52,8 +86,16 @@ function domainOf({ intervals, means }, shown) {
 }
 
 /** The texts beside the bars, which are small, get as much room as the longest needs; very long ones are broken. */
-function wordsWidth({ intervals }, shown) {
-  return Math.min(Math.max(...shown.map((arm) => interval(...intervals[arm]).length)), MOST_WORDS);
+function wordsWidth(status, { intervals }, shown) {
+  const longest = (arm) => Math.max(interval(...intervals[arm]).length, aheadText(status, arm).length);
+  return Math.min(Math.max(...shown.map(longest)), MOST_WORDS);
+}
+
+/** For a rival beside its own interval: how far the leader is ahead of it. */
+function aheadText(status, arm) {
+  const unknown = status.seeds === "common" || status.leader_index === null || arm === status.leader_index;
+  const ends = unknown ? [null, null] : ahead(status, arm);
+  return ends.every((end) => end === null) ? "" : `behind by ${interval(...ends)}`;
 }
 
 /** As many ticks as there is room for their texts, and two at least. */
@@ -90,13 +132,15 @@ function makeRow(arm, { arms, fidelities }) {
   const range = h("span", { class: "range" });
   const line = h("span", { class: "line" });
   const dots = fidelities.map((_, m) => h("span", { class: m === fidelities.length - 1 ? "dot true" : "dot" }));
-  const words = h("span", { class: "value" });
+  const words = h("span");
+  const behind = h("small", { class: "behind muted" });
   const track = h("span", { class: "track plain", "aria-hidden": "true" }, line, range, ...dots);
-  const root = h("li", {}, name, track, words);
+  const root = h("li", {}, name, track, h("span", { class: "value" }, words, behind));
   return {
     root,
-    update(_, { status, domain, line: worst }) {
-      const [low, high] = status.intervals[arm];
+    update(_, { status, drawn, domain }) {
+      const [low, high] = drawn.intervals[arm];
+      const worst = drawn.line;
       const leads = arm === status.leader_index;
       setText(name, leads ? `★ ${arms[arm]}` : arms[arm]);
       setAttribute(root, "data-state", leads ? "leads" : "open");
@@ -106,8 +150,9 @@ function makeRow(arm, { arms, fidelities }) {
       range.hidden = isEmpty(low, high);
       line.hidden = worst === null;
       if (worst !== null) setStyle(line, "left", at(worst, domain));
-      dots.forEach((dot, m) => placeDot(dot, status.means[arm][m], domain));
-      setText(words, interval(low, high));
+      dots.forEach((dot, m) => placeDot(dot, drawn.means[arm][m], domain));
+      setText(words, leads && status.seeds === "common" ? "leads" : interval(low, high));
+      setText(behind, aheadText(status, arm));
     },
   };
 }

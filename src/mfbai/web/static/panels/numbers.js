@@ -16,7 +16,7 @@ export function makePanel({ arms }) {
   );
   const about =
     "For each [arm]: the [mean|average] of its results at each [fidelity], with their number in brackets; " +
-    "the [interval] of its [trueValue|true value]; the [evidence].";
+    "the [interval] of its [trueValue|true value]; the [difference] to the [leader]; the [evidence].";
   const root = frame("numbers", "All numbers", about, details);
   const rows = new Map();
   let last = null;
@@ -35,22 +35,25 @@ export function makePanel({ arms }) {
   };
 }
 
-function fillHead(head, { fidelities }) {
-  const names = ["arm", ...fidelities, "true value", "evidence"];
+function fillHead(head, { fidelities, seeds }) {
+  const known = seeds === "common" ? [] : ["true value"]; // of single arms nothing is known there
+  const names = ["arm", ...fidelities, ...known, "difference to the leader", "evidence"];
   head.append(...names.map((name) => h("th", { scope: "col", dir: "auto" }, name)));
 }
 
-function makeRow(arm, { arms, fidelities }) {
+function makeRow(arm, { arms, fidelities, seeds }) {
   const cells = fidelities.map(() => h("td"));
-  const range = h("td");
+  const range = seeds !== "common" && h("td");
+  const difference = h("td");
   const evidence = h("td");
   return {
-    root: h("tr", {}, h("th", { scope: "row", dir: "auto" }, arms[arm]), ...cells, range, evidence),
+    root: h("tr", {}, h("th", { scope: "row", dir: "auto" }, arms[arm]), ...cells, range, difference, evidence),
     update(_, status) {
       const [low, high] = status.intervals[arm];
       const width = low === null || high === null ? null : Math.abs(high - low);
       cells.forEach((cell, m) => setText(cell, cellText(status.means[arm][m], status.counts[arm][m], width)));
-      setText(range, interval(low, high));
+      if (range) setText(range, interval(low, high));
+      setText(difference, arm === status.leader_index ? "0" : interval(...status.differences[arm]));
       setText(evidence, arm === status.leader_index ? "leads" : number(status.evidence[arm]));
     },
   };

@@ -53,7 +53,7 @@ export function makePanel() {
 }
 
 function settingsOf({ status, rule }) {
-  const { strategy, arms, fidelities, tolerance = 0 } = status;
+  const { strategy, arms, fidelities, seeds, tolerance = 0 } = status;
   return [
     `${plural(arms.length, "alternative")} (`,
     term("arm", "arms"),
@@ -64,6 +64,7 @@ function settingsOf({ status, rule }) {
     `: ${strategy}. `,
     term("stopping", "Stopping"),
     `: ${rule}.`,
+    ...(seeds === "common" ? [" ", term("seeds", "Seeds"), ": common."] : []),
     ...(tolerance > 0 ? [" ", term("tolerance", "Tolerance"), `: ${number(tolerance)}.`] : []),
   ];
 }
