@@ -101,6 +101,27 @@ def test_strategies_with_a_rule_of_their_own_say_so(succeed):
     assert as_json(succeed, "status", "own")["stopping"] == "own"
 
 
+def test_arms_share_seeds_if_that_is_asked_for(succeed):
+    """The table then has differences alone, and the verdict says what it rests on."""
+    succeed("study", "create", "study.toml", "--name", "shared", "--delta", "0.05", "--seeds", "common")
+    seeds = {}
+    for _ in range(4):
+        trial = as_json(succeed, "ask", "shared")
+        seeds.setdefault(trial["seed"], set()).add(trial["arm_index"])
+    assert {0, 1} in seeds.values()
+    out = succeed("study", "run", "shared", "--command", PROGRAM, "--workers", 2)
+    assert "if differences at the same seed are symmetric around their means" in " ".join(out.split())
+    assert "difference to" in out
+    assert "true mean" not in out
+    found = as_json(succeed, "status", "shared")
+    assert (found["seeds"], found["intervals"]) == ("common", [[None, None], [None, None]])
+    assert found["differences"][1] == [0.0, 0.0]
+    succeed("study", "export", "shared", "--out", "it.json")
+    verified = as_json(succeed, "verify", "it.json")
+    assert verified["confirmed"] is True
+    assert not [entry for entry in verified["verdict"] if entry.startswith("rests_on")]
+
+
 def test_another_storage_is_part_of_what_to_do_next(succeed):
     where = "sqlite:///a folder.db"
     out = succeed("study", "create", "study.toml", "--name", "x", "--delta", "0.05", "--storage", where)
@@ -136,6 +157,7 @@ def test_without_anything_to_ask_json_says_so(succeed, mfbai_command):
         (("create", "study.toml", "--name", "x", "--delta", "0.1", "--strategy", "oracle"), "for simulations only"),
         (("create", "study.toml", "--name", "x", "--delta", "0.1", "--max-cost", "0.01"), "the cheapest evaluation"),
         (("create", "study.toml", "--name", "x", "--delta", "0.1", "--set", "rate=1"), "has no 'rate'"),
+        (("create", "study.toml", "--name", "x", "--delta", "0.1", "--seeds", "shared"), "seeds is 'shared'"),
         (("run", "designs", "--command", "echo {arms}"), "did you mean 'arm'?"),
         (("run", "designs", "--command", " "), "is empty"),
         (("run", "designs", "--command", "echo 'x"), "cannot be split"),

@@ -42,13 +42,21 @@ def test_top_says_how_many_arms_are_shown(many, succeed):
     assert "more arms" not in whole
 
 
+def test_the_table_has_the_difference_to_the_leader(many, succeed):
+    """The leader's true mean minus that of the arm."""
+    out = succeed("study", "status", "many", "--top", 2)
+    low, high = many.status().differences[BEST - 1]
+    assert f"{low:.4g} to {high:.4g}" in out
+    assert "difference to" in out
+
+
 def test_json_has_all_arms_unless_top_is_given(many, succeed):
     whole = read_json(succeed("study", "status", "many", "--json"))
     assert whole["arms"] == ARMS
     assert "indices" not in whole
     top = read_json(succeed("study", "status", "many", "--json", "--top", 2))
     assert top["indices"][0] == top["leader_index"] == BEST
-    for table in ("arms", "evidence", "spent", "counts", "means", "intervals"):
+    for table in ("arms", "evidence", "spent", "counts", "means", "intervals", "differences"):
         assert top[table] == [whole[table][arm] for arm in top["indices"]]
     assert set(top) == {*whole, "indices"}
 

@@ -35,6 +35,7 @@ def test_a_remote_study_is_a_study(server, client, tmp_path):
     assert mine.to_dict() == its.to_dict()
     np.testing.assert_array_equal(mine.intervals, its.intervals)
     np.testing.assert_array_equal(mine.evidence, its.evidence)
+    np.testing.assert_array_equal(mine.differences, its.differences)
     assert remote.history() == there.history()
     assert list(remote.journal()) == list(there.journal())
     assert list(remote.journal(7)) == list(there.journal(7))
@@ -137,3 +138,23 @@ def test_several_threads_may_share_a_client(study):
     for thread in threads:
         thread.join()
     assert len(set(told)) == study.status().told == 30
+
+
+def test_a_remote_study_with_common_seeds_is_a_study(server, client):
+    """The same trials with the same seeds as here, the same differences, and the same refusals."""
+    remote = client.create_study(PROBLEM, 0.05, name="shared", seeds="common")
+    assert remote.problem.seeds == "common"
+    there = load_study("shared", storage=server.storage)
+    trials = remote.ask_many(12)
+    assert [(trial.id, trial.seed) for trial in trials] == [(name, seed) for name, _, seed in there.under_way()]
+    assert len({trial.seed for trial in trials}) < 12
+    for trial in trials:
+        remote.tell(trial, MEANS[trial.arm_index] + trial.seed % 100 / 1000)
+    mine, its = remote.status(), there.status()
+    np.testing.assert_array_equal(mine.differences, its.differences)
+    np.testing.assert_array_equal(mine.intervals, its.intervals)
+    assert np.isnan(mine.intervals).all()
+    with pytest.raises(InvalidInput, match="cannot be added: the arms of this study share seeds"):
+        remote.add("wide", 0, [0.5])
+    with pytest.raises(InvalidInput, match="seeds"):
+        client.create_study(PROBLEM, 0.05, seeds="shared")

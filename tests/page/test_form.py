@@ -2,14 +2,13 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from mfbai.model.families import FAMILIES
-from mfbai.stopping import DEFAULT as DEFAULT_RULE
 from mfbai.stopping import RULES
-from mfbai.strategies import DEFAULT as DEFAULT_STRATEGY
 from mfbai.strategies import STRATEGIES
-from support.pages import AWAY, QUALITY, REFUSED, SPEC, create_by_form, route_to
+from support.pages import AWAY, PHONE, QUALITY, REFUSED, SPEC, assert_no_overflow, create_by_form, route_to
 
 
 def test_form_says_what_is_wrong_and_keeps_what_was_typed(open_page, server):
@@ -56,6 +55,26 @@ def test_minimising_study_prefers_small_values(open_page, server):
     expect(page.locator(".tile.leader strong")).to_have_text("baseline")
     expect(page.locator(".tile.leader")).to_contain_text("the smallest value is sought")
     expect(page.locator(".intervals .better")).to_have_text("← smaller is better")
+
+
+@pytest.mark.parametrize("device", [{}, PHONE], ids=["desktop", "phone"])
+def test_study_with_common_seeds_shows_how_far_the_leader_is_ahead(open_page, server, device):
+    """From the form to the verdict: the panel and the table have differences, and no intervals of single arms."""
+    name = f"shared on a {'phone' if device else 'desk'}"
+    page = open_page(server, **device)
+    create_by_form(page, name, Seeds="common")
+    expect(page.locator(".settings")).to_contain_text("Strategy: race. Stopping: the rule 'contrasts'. Seeds: common.")
+    server.work(name)
+    expect(page.locator(".headline")).to_contain_text("if differences at the same seed are symmetric")
+    panel = page.locator(".intervals")
+    expect(panel).to_contain_text("The bar holds how much better the leader is than the arm")
+    expect(panel.locator("li").filter(has_text="deep")).to_contain_text("leads")
+    expect(panel.locator("li").filter(has_text="wide")).to_contain_text(" to ")
+    expect(panel.locator(".dot:visible")).to_have_count(0)
+    page.get_by_text("Show the table").click()
+    head = page.locator(".numbers th[scope=col]")
+    expect(head).to_have_text(["arm", "coarse", "fine", "difference to the leader", "evidence"])
+    assert_no_overflow(page)
 
 
 def test_what_is_typed_survives_what_others_do(open_page, server):
@@ -119,15 +138,17 @@ def offered(page, label):
 
 
 def test_the_form_offers_what_the_registries_have(open_page, server):
-    """All strategies that need no truth, all rules, all families; chosen at first are the defaults."""
+    """All strategies that need no truth, all rules, all families; at first the server chooses."""
     page = open_page(server, "#/new")
     page.get_by_text("More settings").click()
     usable = [name for name in STRATEGIES if name != "oracle"]
-    assert offered(page, "Strategy") == usable
-    assert offered(page, "Stopping rule") == list(RULES)
+    assert offered(page, "Strategy") == ["chosen for the problem", *usable]
+    assert offered(page, "Stopping rule") == ["chosen for the problem", *RULES]
     assert offered(page, "Direction") == ["as the problem says", "maximise", "minimise"]
-    expect(page.get_by_label("Strategy", exact=True)).to_have_value(DEFAULT_STRATEGY)
-    expect(page.get_by_label("Stopping rule", exact=True)).to_have_value(DEFAULT_RULE)
+    assert offered(page, "Seeds") == ["as the problem says", "independent", "common"]
+    for label in ("Strategy", "Stopping rule"):
+        expect(page.get_by_label(label, exact=True)).to_have_value("chosen for the problem")
+    expect(page.locator("#new-strategy-hint")).to_have_text("The cheapest that the problem allows.")
     example = page.get_by_label("Problem").input_value()
     named = re.search(r'name = "(\w+)" +# or (.*)', example)
     assert {named[1], *named[2].split(", ")} == set(FAMILIES)

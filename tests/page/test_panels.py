@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from mfbai.text import digits
@@ -99,6 +100,26 @@ def test_tolerance_is_told_where_something_is_claimed(open_page, server):
     expect(page.locator(".settings")).to_contain_text("Tolerance: 0.02.")
     claim = "is not better than the leader by more than the tolerance, 0.02."
     expect(page.locator(".evidence .about")).to_contain_text(claim)
+
+
+@pytest.mark.parametrize("device", [{}, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("direction", ["maximise", "minimise"])
+def test_rivals_show_by_how_much_they_are_behind(open_page, server, device, direction):
+    """As a difference of true values in the table, and in the direction that is sought beside the bars."""
+    name = f"{direction} {len(device)}"
+    server.create(name, direction=direction, strategy="frugal")
+    for arm, quality in QUALITY.items():
+        server.post(name, "add", arm=arm, fidelity="coarse", values=[quality] * 9)
+    page = open_page(server, route_to(name), **device)
+    leader, rival = ("deep", "baseline") if direction == "maximise" else ("baseline", "deep")
+    rows = page.locator(".interval-rows li")
+    expect(rows.filter(has_text=leader).locator(".behind")).to_be_empty()
+    expect(rows.filter(has_text=rival).locator(".behind")).to_have_text(re.compile(r"^behind by 0\.\d+ to 0\.\d+$"))
+    page.get_by_text("Show the table").click()
+    cells = page.locator(".numbers tbody tr").filter(has_text=rival).locator("td")
+    sign = "" if direction == "maximise" else MINUS
+    expect(cells.nth(3)).to_have_text(re.compile(rf"^{sign}0\.\d+ to {sign}0\.\d+$"))
+    assert_no_overflow(page)
 
 
 def test_other_rules_are_named(open_page, server):

@@ -5,9 +5,7 @@ import random
 from mfbai import Gaussian, Problem
 from mfbai.strategies.interface import SEEDS
 
-SHARED = Problem(
-    ["plain", "wide", "deep"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.04), seeds="common"
-)
+SHARED = Problem(["plain", "wide", "deep"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.04), seeds="common")
 MEANS = {"plain": 0.3, "wide": 0.9, "deep": 0.4}
 
 

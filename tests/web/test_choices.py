@@ -25,6 +25,7 @@ def test_the_choices_are_those_of_the_registries(server):
         assert [(entry["name"], entry["summary"]) for entry in choices[kind]] == expected
     assert [family["name"] for family in choices["families"]] == list(FAMILIES)
     assert choices["directions"] == ["maximise", "minimise"]
+    assert choices["seeds"] == ["independent", "common"]
 
 
 def test_the_choices_say_what_each_strategy_needs():
@@ -51,12 +52,17 @@ def test_the_choices_say_what_each_family_takes():
     assert families["bernoulli"]["fields"] == []
 
 
-def test_the_defaults_are_those_of_a_study_that_says_nothing(server):
-    """What is not given is what the choices promise."""
-    choices = server.call("GET", "/api/v1/choices").json()
-    path = server.create("of defaults", spec=SPEC)
+@pytest.mark.parametrize(
+    ("family", "expected"),
+    [({"name": "gaussian", "variance": 0.04}, ("race", "contrasts")), ({"name": "bernoulli"}, ("frugal", "e-process"))],
+    ids=lambda entry: entry["name"] if isinstance(entry, dict) else entry[0],
+)
+def test_a_study_that_says_nothing_has_what_fits_its_problem(server, family, expected):
+    """The choices say so: null stands for that."""
+    assert server.call("GET", "/api/v1/choices").json()["defaults"] == {"strategy": None, "stopping": None}
+    path = server.create(f"of {family['name']}", spec={**SPEC, "family": family})
     settings = server.get(path).json()
-    assert {name: settings[name] for name in ("strategy", "stopping")} == choices["defaults"]
+    assert (settings["strategy"], settings["stopping"]) == expected
 
 
 @pytest.mark.parametrize("strategy", make_choices()["strategies"], ids=lambda strategy: strategy["name"])

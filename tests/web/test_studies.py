@@ -206,3 +206,24 @@ def test_nothing_to_ask_is_told_and_when_to_come_again(server):
     answer = server.post(f"{path}/ask", {})
     refused(answer, 409, "2 evaluations are under way", "NothingToAsk")
     assert int(answer.headers["retry-after"]) > 0
+
+
+def test_arms_that_share_seeds(either):
+    """The trials of a round carry one seed, in every answer that names it, and values from elsewhere are refused."""
+    path = either.create("shared", seeds="common")
+    assert either.get(path).json()["problem"]["problem"]["seeds"] == "common"
+    trials = either.ask(path, n=9)
+    assert len({trial["seed"] for trial in trials}) < 9
+    view = either.get(f"{path}/view").json()
+    assert [row["seed"] for row in view["open"]] == [trial["seed"] for trial in trials]
+    added = either.post(f"{path}/add", {"arm": "plain", "fidelity": 0, "values": [0.3]})
+    refused(added, 422, "cannot be added: the arms of this study share seeds")
+    for trial in trials:
+        either.tell(path, trial, MEANS[trial["arm"]] + trial["seed"] % 100 / 1000)
+    status = either.get(f"{path}/status").json()
+    assert status["seeds"] == "common"
+    assert status["intervals"] == [[None, None]] * 3
+    assert (view["optimal"], view["remaining"]) == (None, None)
+    refused(either.post("", {"spec": SPEC, "delta": 0.1, "seeds": "shared"}), 422, "seeds")
+    asked = {"spec": SPEC, "delta": 0.1, "seeds": "common", "strategy": "frugal"}
+    refused(either.post("", asked), 422, "seeds")
