@@ -31,16 +31,23 @@ def _warm():
     crowds.snapshots_every(before)
 
 
-def test_nothing_is_lost_when_workers_are_killed(storage_url, tmp_path):
-    create_study(TIED, NEVER, name="killed", storage=storage_url)
+every_kind = pytest.mark.parametrize("kind", crowds.KINDS)
+
+
+@every_kind
+def test_nothing_is_lost_when_workers_are_killed(storage_url, tmp_path, kind):
+    create_study(TIED, NEVER, name="killed", storage=storage_url, **crowds.KINDS[kind])
     lines = crowds.kill_workers("killed", storage_url, TIED, tmp_path, KILLS, seed=1)
     study = crowds.check_nothing_lost("killed", storage_url, lines)
     assert study.status().state == "running"
+    if kind == "rounds":
+        crowds.check_seeds(study)
     crowds.check_orphans(study)
 
 
-def test_killed_workers_reach_the_verdict_of_their_journal(storage_url, tmp_path):
-    create_study(CLEAR, 0.001, name="decided", storage=storage_url)
+@every_kind
+def test_killed_workers_reach_the_verdict_of_their_journal(storage_url, tmp_path, kind):
+    create_study(CLEAR, 0.001, name="decided", storage=storage_url, **crowds.KINDS[kind])
     lines = crowds.kill_workers("decided", storage_url, CLEAR, tmp_path, KILLS // 4, seed=2, until_over=True)
     study = crowds.check_nothing_lost("decided", storage_url, lines)
     assert study.result.state == "decided"

@@ -29,6 +29,8 @@ WORKERS = 4
 PATIENCE = 300.0  # seconds that a worker, or the server, may take on a busy machine
 TIED = Instance([[0.5, 0.5], [0.5, 0.51], [0.49, 0.49]], [0.1, 1.0], [0.1, 0.0], Gaussian(0.25), name="tied")
 CLEAR = Instance([[0.5, 0.5], [0.7, 0.8], [0.4, 0.4]], [0.1, 1.0], [0.15, 0.0], Gaussian(0.25), name="clear")
+# Results that count cell by cell; all in one order; in rounds of common seeds.
+KINDS = {"cells": {"strategy": "frugal"}, "ordered": {}, "rounds": {"seeds": "common"}}
 
 
 class Crowd:
@@ -294,7 +296,7 @@ def check_replay(study, events, bodies):
     assert (status.told, status.failed) == (count(bodies, "tell"), count(bodies, "fail"))
     assert status.pending == count(bodies, "ask") - status.told - status.failed
     end = next((n for n, body in enumerate(bodies) if body["kind"] == "verdict"), len(bodies))
-    counts, waiting = count_in_order(bodies[:end], study.problem.shape)
+    counts, waiting = count_in_order(bodies[:end], study.problem.shape, study.settings.ordered)
     np.testing.assert_array_equal(status.counts, counts)
     assert (status.waiting, status.late) == (waiting, count(bodies[end:], "tell"))
 
@@ -312,6 +314,8 @@ def same_state(whole, study):
         assert known.open == whole.open
         assert known.waiting == whole.waiting
         assert {c: q for c, q in known.queue.items() if q} == {c: q for c, q in whole.queue.items() if q}
+        if whole.rounds is not None:
+            assert known.rounds.dump() == whole.rounds.dump()
 
 
 def every_array(fold):
@@ -322,19 +326,21 @@ def count(bodies, kind):
     return sum(body["kind"] == kind for body in bodies)
 
 
-def count_in_order(bodies, shape):
-    """Results of each cell before the first trial that is not back, and how many have to wait for that."""
+def count_in_order(bodies, shape, ordered):
+    """Results before the first trial of their cell (of any cell, if `ordered`) that is not back, and how many have to
+    wait for that."""
     back = {body["trial"]: body["kind"] for body in bodies if body["kind"] in ("tell", "fail")}
     counts, waiting = np.zeros(shape), 0
     stuck = set()
     for body in bodies:
         if body["kind"] == "ask":
             cell, outcome = (body["arm"], body["fidelity"]), back.get(body["trial"])
+            queue = None if ordered else cell
             if outcome is None:
-                stuck.add(cell)
+                stuck.add(queue)
             elif outcome == "tell":
-                counts[cell] += cell not in stuck
-                waiting += cell in stuck
+                counts[cell] += queue not in stuck
+                waiting += queue in stuck
     return counts, waiting
 
 
@@ -350,11 +356,22 @@ def check_orphans(study):
 
 def warm_up():
     """Compile all that workers run, in this process, from which they are forked."""
-    study = mfbai.create_study(TIED, 0.01, storage="sqlite://")
-    for trial in study.ask_many(8):
-        study.tell(trial, 0.5)
-    study.status()
-    assert mfbai.verify(study.export())
+    for settings in KINDS.values():
+        study = mfbai.create_study(TIED, 0.01, storage="sqlite://", **settings)
+        for trial in study.ask_many(8):
+            study.tell(trial, 0.5)
+        study.status()
+        assert mfbai.verify(study.export())
+
+
+def check_seeds(study):
+    """The trials of a round, and no others, share seeds: a value comes from the cell and the seed of its own trial."""
+    bodies = [event.body for event in study.journal() if event.body["kind"] == "ask"]
+    of_number = {body["seed_number"]: body["seed"] for body in bodies}
+    assert len(set(of_number.values())) == len(of_number)
+    assert all(body["seed"] == of_number[body["seed_number"]] for body in bodies)
+    cells = [(body["arm"], body["fidelity"], body["seed"]) for body in bodies]
+    assert len(set(cells)) == len(cells)
 
 
 def snapshots_every(events):
