@@ -4,6 +4,7 @@ study         creating and loading studies; `Study`: ask, tell, status
 ledger        the journal as one process has it, and writing to it in turns
 journal       events and their hashes
 fold          the state that a journal amounts to
+rounds        rounds of evaluations in which arms share seeds
 settings      what a study was asked to find out, and how; seeds
 limits        what a study accepts: forms of names and ids, sizes
 status        trials, and where a study stands

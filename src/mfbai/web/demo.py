@@ -30,7 +30,7 @@ class Show(NamedTuple):
     means: Mapping[str, tuple[float, ...]]  # of each arm, by fidelity
     variance: float
     delta: float
-    strategy: str
+    strategy: str | None  # None: as studies have by default
     begun: float  # the part of the proof that there is at the start
     pause: float  # seconds between two results
     alarming: bool = False  # a bias bound is wrong, and the results show it from the start
@@ -87,9 +87,9 @@ def make_shows() -> list[Show]:
         direction="minimise",
     )
     return [
-        Show("The wing of least drag", wings, WINGS, 0.001, 0.01, "frugal", begun=0.1, pause=0.7),
+        Show("The wing of least drag", wings, WINGS, 0.001, 0.01, None, begun=0.1, pause=0.7),
         Show("The strongest concrete", mixes, MIXES, 0.01, 0.01, "uniform", begun=0.0, pause=1.2, alarming=True),
-        Show("The best prompt", prompts, PROMPTS, 0.01, 0.05, "frugal", begun=0.8, pause=1.5),
+        Show("The best prompt", prompts, PROMPTS, 0.01, 0.05, None, begun=0.8, pause=1.5),
     ]
 
 
