@@ -239,7 +239,8 @@ def test_arms_of_different_cost_are_charged_what_they_cost(storage_url):
 # --- failing
 
 
-def test_a_trial_that_failed_costs_nothing_and_is_not_waited_for(study):
+def test_a_trial_that_failed_costs_nothing_and_is_not_waited_for(storage_url):
+    study = create_study(PROBLEM, 0.05, name="s", storage=storage_url, strategy="frugal")
     trials = study.ask_many(30)
     cells = [(trial.arm_index, trial.fidelity_index) for trial in trials]
     first, second = next((k, n) for k in range(30) for n in range(k + 1, 30) if cells[k] == cells[n])

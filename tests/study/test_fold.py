@@ -44,7 +44,10 @@ def plain_loop(strategy, stopping, delta, steps, seed=3):
 
 @pytest.mark.parametrize(
     ("strategy", "stopping"),
-    [*((name, "stylised") for name in LIVE), ("frugal", "e-process"), ("mf-grad", "e-process")],
+    [
+        *((name, "stylised") for name in LIVE if name != "race"),
+        *(("frugal", "e-process"), ("mf-grad", "e-process"), ("race", "contrasts")),
+    ],
 )
 def test_a_study_asks_and_answers_as_the_simulator_does_step_for_step(strategy, stopping):
     delta, steps = 0.4, 400
@@ -78,16 +81,17 @@ def test_a_study_asks_and_answers_as_the_simulator_does_step_for_step(strategy, 
         assert verdict is None
 
 
-def test_whole_simulated_runs_and_studies_have_the_same_verdict():
+@pytest.mark.parametrize(("strategy", "stopping"), [("frugal", "e-process"), ("race", "contrasts")])
+def test_whole_simulated_runs_and_studies_have_the_same_verdict(strategy, stopping):
     """Against the compiled loop that `simulate` runs, to the end."""
-    (setup,) = prepare("paper-4x5", "frugal", "e-process", 0.1, {}, {})
+    (setup,) = prepare("paper-4x5", strategy, stopping, 0.1, {}, {})
     run = Run(setup)
     for number in range(3):
         run.restart(7, number)
         run.advance(100_000)
         assert run.decided
         rng = np.random.default_rng(np.random.SeedSequence(7, spawn_key=(number,)))
-        study = create_study(setup.instance.problem, 0.1, storage="sqlite://")
+        study = create_study(setup.instance.problem, 0.1, storage="sqlite://", strategy=strategy)
         while study.result is None:
             trial = study.ask()
             cell = trial.arm_index, trial.fidelity_index
@@ -123,50 +127,58 @@ def test_a_study_that_minimises_is_the_reflected_one():
 
 
 class Naive:
-    """The rule of counting, in plain Python: of each cell the longest beginning of what was asked that is closed."""
+    """The rule of counting, in plain Python: of each cell, or of them all if `ordered`, the longest beginning of what
+    was asked that is closed. Values from elsewhere are closed at once; in one order they have their place there."""
 
-    def __init__(self, problem):
-        self.problem = problem
-        self.asked = defaultdict(list)  # of each cell
-        self.closed = {}  # trial -> value, or None if it failed
-        self.done = defaultdict(int)  # of each cell: how many of its trials are counted
+    def __init__(self, problem, ordered):
+        self.problem, self.ordered = problem, ordered
+        self.queues = defaultdict(list)  # of trials, and of names of values from elsewhere, that are not counted
+        self.cells = {}  # of both
+        self.closed = {}  # values of both; none of a trial that failed
         self.counted = []  # (arm, fidelity, value) as a test sees them
         self.cost = 0.0
 
+    def _queue(self, cell):
+        return self.queues[None if self.ordered else cell]
+
+    def _advance(self, queue):
+        while queue and queue[0] in self.closed:
+            first = queue.pop(0)
+            self.counted += [(*self.cells[first], value) for value in self.closed[first]]
+
     def ask(self, trial, cell):
-        self.asked[cell].append(trial)
+        self.cells[trial] = cell
+        self._queue(cell).append(trial)
 
     def close(self, trial, value):
-        self.closed[trial] = value
-        cell = next(cell for cell, trials in self.asked.items() if trial in trials)
+        cell = self.cells[trial]
+        self.closed[trial] = [] if value is None else [value]
         if value is not None:
             self.cost += self.problem.costs[cell]
-        trials = self.asked[cell]
-        while self.done[cell] < len(trials) and trials[self.done[cell]] in self.closed:
-            value = self.closed[trials[self.done[cell]]]
-            self.done[cell] += 1
-            if value is not None:
-                self.counted.append((*cell, value))
+        self._advance(self._queue(cell))
 
     def add(self, cell, values):
-        self.counted += [(*cell, value) for value in values]
+        name = f"values {len(self.cells)}"
+        self.cells[name], self.closed[name] = cell, values
+        queue = self._queue(cell) if self.ordered else []
+        queue.append(name)
+        self._advance(queue)
 
     @property
     def open(self):
-        return [trial for trials in self.asked.values() for trial in trials if trial not in self.closed]
+        return [trial for trial in self.cells if trial not in self.closed]
+
+    def _uncounted(self):
+        return [entry for queue in self.queues.values() for entry in queue]
 
     def pending(self):
         table = np.zeros(self.problem.shape, dtype=np.int64)
-        for cell, trials in self.asked.items():
-            table[cell] = len(trials) - self.done[cell]
+        for entry in self._uncounted():
+            table[self.cells[entry]] += isinstance(entry, int)
         return table
 
     def waiting(self):
-        return sum(
-            self.closed.get(trial) is not None
-            for cell, trials in self.asked.items()
-            for trial in trials[self.done[cell] :]
-        )
+        return sum(len(self.closed.get(entry, [])) for entry in self._uncounted())
 
 
 class Clock:
@@ -217,18 +229,25 @@ actions = st.lists(
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
-@given(actions=actions, snapshots=st.sampled_from([1, 3, 10_000]), seed=st.integers(0, 1000))
-def test_results_are_counted_in_the_order_they_were_asked_whatever_happens(actions, snapshots, seed):
+@given(
+    actions=actions,
+    snapshots=st.sampled_from([1, 3, 10_000]),
+    seed=st.integers(0, 1000),
+    strategy=st.sampled_from(["frugal", "race"]),
+)
+def test_results_are_counted_in_the_order_they_were_asked_whatever_happens(actions, snapshots, seed, strategy):
     with pytest.MonkeyPatch.context() as patch:
         clock = Clock()
         patch.setattr("mfbai.study.storage.sqlite.time", clock)
         patch.setattr(ledger, "SNAPSHOT_EVERY", snapshots)
-        play(actions, clock, np.random.default_rng(seed))
+        play(actions, clock, np.random.default_rng(seed), strategy)
 
 
-def play(actions, clock, rng):
-    study = create_study(SMALL, 1e-12, storage="sqlite://")  # so small a risk that there is no verdict
-    naive, leases, told, failed = Naive(SMALL), {}, 0, 0
+def play(actions, clock, rng, strategy):
+    # So small a risk that there is no verdict.
+    study = create_study(SMALL, 1e-12, storage="sqlite://", strategy=strategy)
+    assert study.settings.ordered == (strategy == "race")
+    naive, leases, told, failed = Naive(SMALL, study.settings.ordered), {}, 0, 0
     known = {}
 
     def take(trials):
@@ -300,8 +319,8 @@ def check_against_naive_next(study, naive):
     return tuple(map(int, ask(parts.model, records[0], state, naive.pending())))
 
 
-def test_fast_results_do_not_count_before_slow_ones_asked_earlier():
-    study = create_study(SMALL, 0.05, storage="sqlite://")
+def test_fast_results_do_not_count_before_slow_ones_of_their_cell_asked_earlier():
+    study = create_study(SMALL, 0.05, storage="sqlite://", strategy="frugal")
     trials, cells = study.ask_many(30), defaultdict(list)
     for trial in trials:
         cells[trial.arm_index, trial.fidelity_index].append(trial)
@@ -315,6 +334,18 @@ def test_fast_results_do_not_count_before_slow_ones_asked_earlier():
     study.tell(slow, 1.0)
     assert study.status().counts[cell] == len(fast) + 1
     assert study.status().waiting == 0
+
+
+def test_by_contrasts_fast_results_do_not_count_before_slow_ones_of_any_cell():
+    study = create_study(SMALL, 0.05, storage="sqlite://")
+    slow, *fast = study.ask_many(12)
+    study.add("b", 0, [0.5, 0.6])
+    for trial in fast:
+        study.tell(trial, 5.0)
+    status = study.status()
+    assert (status.counts.sum(), status.waiting, status.told) == (0, 13, 11)
+    study.fail(slow, "lost")
+    assert (study.status().counts.sum(), study.status().waiting) == (13, 0)
 
 
 def test_the_counted_values_of_a_cell_do_not_depend_on_the_order_they_come_back_in():

@@ -41,9 +41,13 @@ def test_a_study_without_results_says_so(make_study):
     assert repr(status) == "<Status of 's': running, no results yet, risk 1, cost 0; 0 evaluations>"
 
 
-def test_a_running_study_says_what_leads_the_risk_and_the_goal(make_study):
-    study = make_study()
+@pytest.mark.parametrize("strategy", ["frugal", "race"])
+def test_a_running_study_says_what_leads_the_risk_and_the_goal(make_study, strategy):
+    study = make_study(strategy=strategy)
     tell(study, 1)
+    while study.status().leader is None:
+        assert sentences.state_of(study.status()) == "Running: no arm leads yet."
+        tell(study, 1)
     said = sentences.state_of(study.status())
     assert said == f"Running: {study.status().leader!r} leads; nothing is proven yet, the goal is 0.05."
     while study.status().risk == 1:
@@ -80,7 +84,7 @@ def test_only_the_verdict_of_several_fidelities_rests_on_bias_bounds(make_study,
 
 
 def test_an_undecided_study_says_what_leads(make_study):
-    study = make_study(max_cost=0.2)
+    study = make_study(max_cost=0.2, strategy="frugal")
     text = str(finish(study))
     risk = f"{study.result.risk:.2g}"
     assert text == f"Undecided within the budget: 'wide' leads, with a risk of {risk} at most; it cost 0.2."

@@ -13,10 +13,10 @@ from mfbai.study.study import Study
 from support.folds import SMALL, TRUTH, replayed, same_fold
 
 
-def long_study(tmp_path, monkeypatch, every=5):
+def long_study(tmp_path, monkeypatch, every=5, strategy="frugal"):
     monkeypatch.setattr(ledger, "SNAPSHOT_EVERY", every)
     url = f"sqlite:///{tmp_path / 'snapshots.db'}"
-    study = create_study(SMALL, 1e-9, name="s", storage=url)
+    study = create_study(SMALL, 1e-9, name="s", storage=url, strategy=strategy)
     rng = np.random.default_rng(2)
     for round_ in range(8):
         trials = study.ask_many(4)
@@ -37,8 +37,9 @@ def edit(tmp_path, statement, *values):
     return rows
 
 
-def test_a_study_reopened_from_a_snapshot_is_identical_to_a_replay(tmp_path, monkeypatch):
-    study, url = long_study(tmp_path, monkeypatch)
+@pytest.mark.parametrize("strategy", ["frugal", "race"])
+def test_a_study_reopened_from_a_snapshot_is_identical_to_a_replay(tmp_path, monkeypatch, strategy):
+    study, url = long_study(tmp_path, monkeypatch, strategy=strategy)
     ((n,),) = edit(tmp_path, "SELECT n FROM mfbai_snapshots")
     assert 0 < n <= study._fold.events
     opened = load_study("s", storage=url)
@@ -46,7 +47,8 @@ def test_a_study_reopened_from_a_snapshot_is_identical_to_a_replay(tmp_path, mon
     opened.status()
     assert same_fold(opened._fold, replayed(study))
     assert same_fold(opened._fold, study._fold)
-    assert opened.ask_many(6) != []
+    if strategy == "frugal":  # with race, too many results wait for the first that is not back
+        assert opened.ask_many(6) != []
     assert same_fold(opened._fold, replayed(study))
 
 

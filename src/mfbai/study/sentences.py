@@ -20,7 +20,7 @@ def state_of(status: Status) -> str:
     if status.result is not None:
         return verdict(status.result)
     if status.leader is None:
-        return "Running: no results yet."
+        return f"Running: {leader(status)}."
     if status.risk < 1:
         sure = f"answering it now has a risk of {digits(status.risk, 2)} at most"
     else:
@@ -82,7 +82,9 @@ def progress(status: Status, remaining: float | None = None) -> str:
 
 def leader(status: Status) -> str:
     """For where there is little room."""
-    return "no results yet" if status.leader is None else f"{status.leader!r} leads"
+    if status.leader is None:
+        return "no arm leads yet" if status.counts.any() else "no results yet"
+    return f"{status.leader!r} leads"
 
 
 def rule(stopping: str) -> str:
