@@ -41,4 +41,6 @@ def standing(rule, delta: float, answer: int | None = None) -> Standing:
     return Standing(leader, evidence, needed, min(tests * exp(-float(evidence.min())), 1.0))
 
 
-RULES = (Rule("contrasts", "the proven test of race: bets on differences", init, only="race", ordered=True),)
+RULES = (
+    Rule("contrasts", "the proven test of race: bets on differences", init, only="race", proven=True, ordered=True),
+)

@@ -261,7 +261,7 @@ class Fold:
         self.flush()
         model, kept = self.settings.parts.model, [self.rule, getattr(self.state, "rule", None)]
         if self.settings.bets_on_contrasts:
-            standing = contrasts.standing(model, self.stats, self.rule)
+            standing = contrasts.standing(self.rule, self.settings.delta, answer)
             return Risk(standing.level, standing.leader, standing.evidence)
         rule = next((record for record in kept if isinstance(record, e_process.State)), None)
         return find_risk(model, self.stats, rule, answer)
@@ -269,7 +269,7 @@ class Fold:
     def needed(self) -> float:
         """What the evidence against each rival must reach."""
         if self.settings.bets_on_contrasts:
-            return float(contrasts.standing(self.settings.parts.model, self.stats, self.rule).needed)
+            return contrasts.standing(self.rule, self.settings.delta).needed
         return log((self.settings.problem.n_arms - 1) / self.settings.delta)
 
     def leader(self, found: Risk) -> int | None:
@@ -295,6 +295,8 @@ class Fold:
         model, delta, sign = self.settings.parts.model, self.settings.delta, self.settings.problem.sign
         if leader is None:
             return np.tile([-np.inf, np.inf], (self.settings.problem.n_arms, 1))
+        if self.settings.shares_seeds:
+            return contrasts.differences(model, self.stats, self.rule, delta)
         return find_differences(model, self.stats, sign, delta, leader, intervals)
 
     def alarms(self) -> list[BiasAlarm]:
