@@ -293,10 +293,10 @@ class Fold:
         """(K, 2) intervals of the leader's top mean minus each other's, given those of the top means."""
         self.flush()
         model, delta, sign = self.settings.parts.model, self.settings.delta, self.settings.problem.sign
-        if leader is None:
-            return np.tile([-np.inf, np.inf], (self.settings.problem.n_arms, 1))
-        if self.settings.shares_seeds:
-            return contrasts.differences(model, self.stats, self.rule, delta)
+        if leader is None or self.settings.shares_seeds:
+            ends = np.tile([-np.inf, np.inf], (self.settings.problem.n_arms, 1))
+            ends[[] if leader is None else leader] = 0.0
+            return ends
         return find_differences(model, self.stats, sign, delta, leader, intervals)
 
     def alarms(self) -> list[BiasAlarm]:
