@@ -4,7 +4,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check bench bench-strategies bench-race bench-guarantee bench-studies bench-serve postgresql chromium clean
+.PHONY: demo test check bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-real
+.PHONY: postgresql chromium clean
 
 demo: $(VENV)/ready
 	$(BIN)/mfbai demo
@@ -54,6 +55,9 @@ bench-studies: $(VENV)/dev postgresql
 bench-serve: $(VENV)/dev chromium
 	$(BIN)/python bench/serve.py
 
+bench-real: $(VENV)/dev
+	$(BIN)/python bench/real.py
+
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "mfbai needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
@@ -71,4 +75,4 @@ $(VENV)/dev: $(VENV)/made pyproject.toml
 	@touch $@ $(VENV)/ready
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,75 @@
+"""Two procedures from textbooks and practice, to compare mfbai with.
+
+Both take `value(arm, number)`: the arm's value at its evaluation of that number, 0, 1, 2, ...; larger is better. With
+common random numbers it has the same seed for all arms. Both return the arm that they choose and the evaluations made.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+
+class Choice(NamedTuple):
+    arm: int
+    evaluations: int
+
+
+def kim_nelson(value, arms, zone, alpha, first=10, common=True):
+    """KN of Kim and Nelson, "A fully sequential procedure for indifference-zone selection in simulation" (2001), c = 1.
+
+    If the best arm is ahead of all others by the indifference zone at least, it is chosen with probability 1 - alpha,
+    for normal values of unknown variances. Each of the arms is evaluated `first` times. From then on, after r
+    evaluations of the arms that are left, i stays if for every other l that is left
+
+        mean_i - mean_l >= -W_il(r),    W_il(r) = max(0, zone / (2 r) (h^2 S_il^2 / zone^2 - r)),
+
+    with S_il^2 the variance of the first stage's differences, h^2 = 2 eta (first - 1) and eta from `slope`.
+    """
+    h_square = 2 * slope(arms, alpha, first, common) * (first - 1)
+    values = np.array([[value(arm, number) for number in range(first)] for arm in range(arms)])
+    sums, r, evaluations = values.sum(axis=1), first, values.size
+    spread = np.var(values[:, None] - values[None, :], axis=2, ddof=1)
+    left = np.arange(arms)
+    while True:
+        width = np.maximum(0, zone / (2 * r) * (h_square * spread[np.ix_(left, left)] / zone**2 - r))
+        means = sums[left] / r
+        left = left[(means[:, None] - means[None, :] >= -width).all(axis=1)]
+        if left.size == 1:
+            return Choice(int(left[0]), evaluations)
+        sums[left] += [value(arm, r) for arm in left.tolist()]
+        r, evaluations = r + 1, evaluations + left.size
+
+
+def slope(arms, alpha, first, common):
+    """eta, which solves (1 + 2 eta)^(-(first - 1) / 2) / 2 = beta, the error that each pair may have.
+
+    Arms with common random numbers share alpha as Bonferroni does, independent ones a little better.
+    """
+    beta = alpha / (arms - 1) if common else 1 - (1 - alpha) ** (1 / (arms - 1))
+    return ((2 * beta) ** (-2 / (first - 1)) - 1) / 2
+
+
+def paired_t(value, arms, alpha, batch=10, looks=20):
+    """Look after each batch, and drop the arms that a paired t-test finds worse than the one of the best mean.
+
+    The tests are one-sided at the level alpha / ((arms - 1) looks), Bonferroni's share. After the last look the arm of
+    the best mean is chosen. This is what careful people do; as the leader is picked by the same values that it is
+    tested on, it is not exactly what the t-test allows.
+    """
+    level = alpha / ((arms - 1) * looks)
+    left = np.arange(arms)
+    values = np.empty((arms, 0))
+    evaluations = 0
+    for look in range(1, looks + 1):
+        fresh = np.full((arms, batch), np.nan)
+        for arm in left.tolist():
+            fresh[arm] = [value(arm, number) for number in range((look - 1) * batch, look * batch)]
+        values, evaluations = np.hstack([values, fresh]), evaluations + batch * left.size
+        leader = left[values[left].mean(axis=1).argmax()]
+        behind = values[leader] - values[left]
+        limit = stdtrit(look * batch - 1, 1 - level) * behind.std(axis=1, ddof=1) / np.sqrt(look * batch)
+        left = left[(left == leader) | (behind.mean(axis=1) <= limit)]
+        if left.size == 1:
+            break
+    return Choice(int(leader), evaluations)
