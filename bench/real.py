@@ -56,8 +56,8 @@ def main() -> None:
     parser.add_argument("--print", action="store_true", help="leave the README.md files as they are")
     given = parser.parse_args()
     for example, spec, seeds, contest in (
-        ("call_centre", "plans.toml", 40_000, call_centre),
-        ("digits", "classifiers.toml", 10_000, digits),
+        ("call_centre", "plans.toml", 20_000, call_centre),
+        ("digits", "classifiers.toml", 6_000, digits),
     ):
         problem = mfbai.load(EXAMPLES / example / spec)
         values = problem.sign * table(example, problem.arms, seeds)
