@@ -132,9 +132,13 @@ def call_centre(problem: mfbai.Problem, values: np.ndarray) -> Iterator[tuple[st
 
 def digits(problem: mfbai.Problem, values: np.ndarray) -> Iterator[tuple[str, bool, Procedure]]:
     baselines = module(EXAMPLES / "baselines.py")
-    for tolerance in (0.0, 0.001):
-        yield f"`race`, tolerance {tolerance:g}", True, race_on_common_seeds(problem, tolerance)
-    yield "paired t-tests", True, lambda stretch: baselines.paired_t(stretch.value, problem.n_arms, DELTA)
+    yield "`race`", True, race_on_common_seeds(problem, 0.0)
+    for batch in (5, 10):
+        yield (
+            f"paired t-tests, 20 looks after {batch} splits each",
+            True,
+            lambda stretch, batch=batch: baselines.paired_t(stretch.value, problem.n_arms, DELTA, batch, looks=20),
+        )
 
 
 def independent(problem: mfbai.Problem, values: np.ndarray) -> mfbai.Problem:
