@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import beta
+from scipy.stats import beta, skew
 from threadpoolctl import threadpool_limits
 
 import mfbai
@@ -205,20 +205,21 @@ def about(problem: mfbai.Problem, values: np.ndarray) -> Iterator[str]:
     behind = values[:, [best]] - values
     yield (
         f"The truth, from {len(values):,} seeds: `{problem.arms[best]}` is the best. Of the others, how far they are "
-        "behind it on average (± half the 95 % interval), the deviation of that difference at one seed, and their "
-        "correlation with it:"
+        "behind it on average (± half the 95 % interval), the deviation and the skewness of that difference at one "
+        "seed, and their correlation with it:"
     )
     yield ""
-    yield "| arm | mean | behind by | deviation | correlation |"
-    yield "|---|---|---|---|---|"
+    yield "| arm | mean | behind by | deviation | skewness | correlation |"
+    yield "|---|---|---|---|---|---|"
     for k in np.argsort(-means):
         row = f"| `{problem.arms[k]}` | {problem.sign * means[k]:.5g} |"
         if k == best:
-            yield f"{row} | | |"
+            yield f"{row} | | | |"
         else:
             gap, width, spread = behind[:, k].mean(), half_width(behind[:, k]), behind[:, k].std(ddof=1)
             correlation = np.corrcoef(values[:, best], values[:, k])[0, 1]
-            yield f"{row} {gap:.3g} ± {width:.1g} | {spread:.3g} | {correlation:.2f} |"
+            shape = skew(behind[:, k])
+            yield f"{row} {gap:.3g} ± {width:.1g} | {spread:.3g} | {shape:.1f} | {correlation:.2f} |"
 
 
 def results(values: np.ndarray, contest: Iterator[tuple[str, bool, Procedure]], repetitions: int) -> Iterator[str]:
