@@ -10,16 +10,16 @@ from evaluate import evaluate
 
 import mfbai
 
-EXAMPLE = Path(__file__).parent
-sys.path.insert(0, str(EXAMPLE.parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from baselines import paired_t
 
+SPEC = Path(__file__).with_name("classifiers.toml")
 DELTA = 0.05
 
 
 def main():
-    problem = mfbai.load(EXAMPLE / "classifiers.toml")
+    problem = mfbai.load(SPEC)
     verdict = mfbai.identify(evaluate, problem, DELTA)
     print(f"mfbai: {verdict.arm}, after {verdict.told} fits")
     choice = paired_t(lambda arm, seed: evaluate(problem.arms[arm], "split", seed), problem.n_arms, DELTA)
