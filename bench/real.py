@@ -57,7 +57,7 @@ def main() -> None:
     given = parser.parse_args()
     for example, spec, seeds, contest in (
         ("call_centre", "plans.toml", 20_000, call_centre),
-        ("digits", "classifiers.toml", 6_000, digits),
+        ("digits", "classifiers.toml", 10_000, digits),
     ):
         problem = mfbai.load(EXAMPLES / example / spec)
         values = problem.sign * table(example, problem.arms, seeds)

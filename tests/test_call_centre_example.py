@@ -2,6 +2,7 @@
 
 import importlib
 import math
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import mfbai
+from support.seeds import fix_keys
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "call_centre"
 
@@ -149,3 +151,12 @@ def test_program_refuses_what_it_does_not_know(centre, arguments, told, capsys):
     printed = capsys.readouterr()
     assert printed.out == ""
     assert told in printed.err
+
+
+def test_both_sides_find_the_best_plan(centre, monkeypatch, capsys):
+    fix_keys(monkeypatch)
+    monkeypatch.syspath_prepend(EXAMPLE)
+    runpy.run_path(str(EXAMPLE / "compare.py"), run_name="__main__")
+    ours, theirs = capsys.readouterr().out.splitlines()
+    assert ours.startswith("mfbai: orders-first, after ")
+    assert theirs.startswith("Kim-Nelson: orders-first, after ")
