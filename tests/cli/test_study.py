@@ -105,9 +105,10 @@ def test_arms_share_seeds_if_that_is_asked_for(succeed):
     """The table then has differences alone, and the verdict says what it rests on."""
     succeed("study", "create", "study.toml", "--name", "shared", "--delta", "0.05", "--seeds", "common")
     seeds = {}
-    for _ in range(4):
-        trial = as_json(succeed, "ask", "shared")
+    trials = [as_json(succeed, "ask", "shared") for _ in range(4)]
+    for trial in trials:
         seeds.setdefault(trial["seed"], set()).add(trial["arm_index"])
+        succeed("study", "release", "shared", trial["id"])
     assert {0, 1} in seeds.values()
     out = succeed("study", "run", "shared", "--command", PROGRAM, "--workers", 2)
     assert "if differences at the same seed are symmetric around their means" in " ".join(out.split())
