@@ -14,7 +14,7 @@ With a tolerance an arm may be the best and its rival a right answer, so there i
 in the row of the leader, and all of them must hold: ln((K - 1) / delta).
 
 A value closes the books of its own arm, or a whole part of what is open; the leader's value also opens those of its
-rivals. Who leads, and the tilts, are the strategy's affair: any choice is valid that does not look ahead.
+rivals, but for books that are being closed. Who leads, and the tilts, are the strategy's affair: any choice is valid that does not look ahead.
 
 An arm's first value is bet on in a book of its own, beside the others: open until there is a leader, closed by its next
 value, which opens no other book then. Its tilts are large, as if very few values could tell the arms apart; if they
@@ -53,6 +53,7 @@ class Books(NamedTuple):
     noise: np.ndarray  # (rows, K) V
     exposure: np.ndarray  # (rows, K) b
     size: np.ndarray  # (rows, K) b in natural tilts
+    closing: np.ndarray  # (rows, K) whether part of it was closed: it is not opened further before it is 0
     first: np.ndarray  # (2, K) of each arm's first value Y: bias_low - Y, and its variance; NaN before
     early: np.ndarray  # (rows, K) what the bets on them brought, in nats; NaN before
     scales: np.ndarray  # t
@@ -75,6 +76,7 @@ def make_books(model, deltas) -> Books:
         noise=np.zeros((rows, K)),
         exposure=np.zeros((rows, K)),
         size=np.zeros((rows, K)),
+        closing=np.zeros((rows, K), dtype=np.bool_),
         first=np.full((2, K), np.nan),
         early=np.full((rows, K), np.nan),
         scales=SCALES.copy(),
@@ -105,7 +107,7 @@ def books_observe(model, stats, rule, arm, fidelity, x):
             continue
         if np.isnan(rule.early[row, j]):
             close_first(rule, row, j, beyond, noise)
-        else:
+        elif not rule.closing[row, j]:
             size = rule.share[j] * rule.natural[arm, fidelity]
             g = rule.tilt[j, fidelity] * size
             rule.gain[row, j] += g * beyond
@@ -123,6 +125,7 @@ def close(model, rule, row, arm, fidelity, x, noise):
     rule.noise[row, arm] += g * g * noise
     rule.exposure[row, arm] -= g
     rule.size[row, arm] -= rule.size[row, arm] / parts
+    rule.closing[row, arm] = parts > 1.0
     if parts == 1.0:
         rule.exposure[row, arm], rule.size[row, arm] = 0.0, 0.0
         test(rule, row, arm)

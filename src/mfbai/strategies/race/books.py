@@ -109,11 +109,11 @@ def books_ask(model, stats, state, pending):
     arm, most = s, -1.0
     for j in range(state.need.size):
         if state.need[j] > 0.0 and state.effort[j, m] > most:
-            k = state.choice[j, m]
-            size = rule.size[row, j] + opening * rule.share[j]
+            closing = rule.closing[row, j]
+            size = rule.size[row, j] + (0.0 if closing else opening * rule.share[j])
             for n in range(pending.shape[1]):
-                size -= pending[j, n] * max(rule.natural[j, n], DUE * size)
-            if size >= DUE * rule.natural[j, k]:
+                size -= pending[j, n] * rule.natural[j, n]
+            if size >= (0.1 if closing else DUE) * rule.natural[j, state.choice[j, m]]:
                 arm, most = j, state.effort[j, m]
     return arm, m if arm == s else state.choice[arm, m]
 
