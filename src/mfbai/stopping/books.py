@@ -14,7 +14,8 @@ With a tolerance an arm may be the best and its rival a right answer, so there i
 in the row of the leader, and all of them must hold: ln((K - 1) / delta).
 
 A value closes the books of its own arm, or a whole part of what is open; the leader's value also opens those of its
-rivals, but for books that are being closed. Who leads, and the tilts, are the strategy's affair: any choice is valid that does not look ahead.
+rivals, but for books that are being closed. Who leads, and the tilts, are the strategy's affair: any choice is valid
+that does not look ahead.
 
 An arm's first value is bet on in a book of its own, beside the others: open until there is a leader, closed by its next
 value, which opens no other book then. Its tilts are large, as if very few values could tell the arms apart; if they

@@ -34,7 +34,7 @@ SHRINK = 0.25  # of an estimated gap, in terms of its squared error over the gap
 FLOOR = 0.01  # deviations: the least gap that is bet on
 POOL = 8.0  # values that a fidelity's pooled variance stands for in that of a cell, and all fidelities' in that
 DOUBT = 30.0  # pairs of values without correlation that are added to those seen
-OWN = 8.0  # contrasts with the expected variance that are added to those seen of a rival
+OWN = 4.0  # contrasts with the expected variance that are added to those seen of a rival
 HIGHEST = 0.97  # correlation that is believed
 LN2 = log(2.0)
 
@@ -54,7 +54,8 @@ class Rounds(NamedTuple):
     value: np.ndarray  # (1,) the leader's
     got: np.ndarray  # (K,) values of each arm so far
     sum: np.ndarray  # (K,) of these
-    paired: np.ndarray  # (K,) the one at the leader's seed
+    paired: np.ndarray  # (K,) the one at the leader's seed; NaN if there is none
+    where: np.ndarray  # (K,) its fidelity
     fresh: np.ndarray  # (1,) values of the round in all
     arms: np.ndarray  # of these
     fidelities: np.ndarray
@@ -92,7 +93,8 @@ def make_rounds(model, deltas) -> Rounds:
         value=np.zeros(1),
         got=np.zeros(K, dtype=np.int64),
         sum=np.zeros(K),
-        paired=np.zeros(K),
+        paired=np.full(K, np.nan),
+        where=np.zeros(K, dtype=np.int64),
         fresh=np.zeros(1, dtype=np.int64),
         arms=np.zeros(room, dtype=np.int64),
         fidelities=np.zeros(room, dtype=np.int64),
@@ -123,12 +125,13 @@ def rounds_observe(model, stats, rule, arm, fidelity, x):
         learn(model, rule)
         rule.leader[0], rule.leader[1], rule.value[0] = arm, fidelity, x
         rule.number[0], rule.missing[0] = number // SEEDS, -part
-        rule.got[:] = 0
+        rule.got[:], rule.paired[:] = 0, np.nan
+        rule.paired[arm], rule.where[arm] = x, fidelity
     elif number // SEEDS == rule.number[0] and arm != rule.leader[0]:
         if rule.got[arm] == 0:
-            rule.sum[arm], rule.paired[arm] = 0.0, np.nan
+            rule.sum[arm] = 0.0
         if number % SEEDS == 0:
-            rule.paired[arm] = x
+            rule.paired[arm], rule.where[arm] = x, fidelity
         rule.got[arm] += 1
         rule.sum[arm] += x
         if rule.got[arm] == part:
@@ -149,39 +152,66 @@ def bet(model, rule, j, k, seeds):
     s, m = rule.leader[0], rule.leader[1]
     if not (known(rule, s) and known(rule, j)):
         return
-    us, es = estimate(model, rule, s, m, model.bias_high)
-    uj, ej = estimate(model, rule, j, k, model.bias_low)
-    noise = contrast_noise(rule, s, m, j, k, seeds)
-    error = (es + ej) * (1.0 - rule.correlation[0]) * rule.ratio[j]
-    gap = us - uj + model.tolerance
-    gap = max(gap - SHRINK * error / gap if gap > 0.0 else 0.0, FLOOR * sqrt(noise))
-    tilt = gap / (noise + error)
-    contrast = rule.value[0] - rule.sum[j] / seeds - model.bias_high[s, m] + model.bias_low[j, k] + model.tolerance
-    row = row_of(rule, s)
-    top = 0.0
-    for n in range(rule.scales.size):
-        y = 2.0 * tilt * rule.scales[n] * contrast
-        rule.capital[row, j, n] += LN2 - (log1p(exp(-y)) if y > -500.0 else -y)  # ln(1 + tanh(y / 2))
-        top = max(top, rule.capital[row, j, n])
-    total = CASH * exp(-top)
-    for n in range(rule.scales.size):
-        total += rule.weights[n] * exp(rule.capital[row, j, n] - top)
-    exclude(rule, row, j, top + log(total))
+    y = rule.sum[j] / seeds
+    expected = stake(model, rule, row_of(rule, s), s, m, rule.value[0], j, k, y, seeds, rule.ratio[j])
     if rule.count[s, m] > 0.0 and rule.count[j, k] > 0.0:
-        mine, its = rule.value[0] - rule.mean[s, m], rule.sum[j] / seeds - rule.mean[j, k]
-        rule.squared[0, j] += (mine - its) ** 2 / (noise + error) * rule.ratio[j]
+        mine, its = rule.value[0] - rule.mean[s, m], y - rule.mean[j, k]
+        rule.squared[0, j] += (mine - its) ** 2 / expected * rule.ratio[j]
         rule.squared[1, j] += 1.0
-        vs, vj = rule.noise[s, m] + es, rule.noise[j, k] + ej
         if rule.paired[j] == rule.paired[j]:
+            vs = rule.noise[s, m] * (1.0 + 1.0 / rule.count[s, m])
+            vj = rule.noise[j, k] * (1.0 + 1.0 / rule.count[j, k])
             rule.products[0] += mine * (rule.paired[j] - rule.mean[j, k]) / sqrt(vs * vj)
             rule.products[1] += 1.0
 
 
 @kernel
+def bet_across(model, rule):
+    """With a tolerance, also bet on the contrasts of all other pairs: who leads may change, and proofs be needed."""
+    s = rule.leader[0]
+    if rule.proven.shape[0] == 1 or s < 0:
+        return
+    for i in range(rule.got.size):
+        if i == s or np.isnan(rule.paired[i]) or not known(rule, i):
+            continue
+        for j in range(rule.got.size):
+            if j != i and not np.isnan(rule.paired[j]) and known(rule, j):
+                ratio = rule.ratio[i] if j == s else max(rule.ratio[i], rule.ratio[j])
+                x, y = rule.paired[i], rule.paired[j]
+                stake(model, rule, i, i, rule.where[i], x, j, rule.where[j], y, 1, ratio)
+
+
+@kernel
+def stake(model, rule, row, i, m, x, j, k, y, seeds, ratio):
+    """Bet that the contrast of x, a value of i at m, and y, the mean of j at k, is too large for "j is the best".
+
+    Returns the variance that was expected of it.
+    """
+    ui, ei = estimate(model, rule, i, m, model.bias_high)
+    uj, ej = estimate(model, rule, j, k, model.bias_low)
+    noise = ratio * contrast_noise(rule, i, m, j, k, seeds)
+    error = ratio * (ei + ej) * (1.0 - rule.correlation[0])
+    gap = ui - uj + model.tolerance
+    gap = max(gap - SHRINK * error / gap if gap > 0.0 else 0.0, FLOOR * sqrt(noise))
+    tilt = gap / (noise + error)
+    contrast = x - y - model.bias_high[i, m] + model.bias_low[j, k] + model.tolerance
+    top = 0.0
+    for n in range(rule.scales.size):
+        z = 2.0 * tilt * rule.scales[n] * contrast
+        rule.capital[row, j, n] += LN2 - (log1p(exp(-z)) if z > -500.0 else -z)  # ln(1 + tanh(z / 2))
+        top = max(top, rule.capital[row, j, n])
+    total = CASH * exp(-top)
+    for n in range(rule.scales.size):
+        total += rule.weights[n] * exp(rule.capital[row, j, n] - top)
+    exclude(rule, row, j, top + log(total))
+    return noise + error
+
+
+@kernel
 def contrast_noise(rule, s, m, j, k, seeds):
-    """The variance of a leader's value at m less the mean of a rival's at k, at so many seeds."""
+    """The variance of a leader's value at m less the mean of a rival's at k, at so many seeds, but for `ratio`."""
     vs, vj = rule.noise[s, m], rule.noise[j, k]
-    return rule.ratio[j] * (vs + (vj - 2.0 * rule.correlation[0] * sqrt(vs * vj)) / seeds)
+    return vs + (vj - 2.0 * rule.correlation[0] * sqrt(vs * vj)) / seeds
 
 
 @kernel
@@ -207,6 +237,8 @@ def learn(model, rule):
     """Learn from the values of the round that is over: means, variances, correlations, fits."""
     if rule.fresh[0] == 0:
         return
+    bet_across(model, rule)
+    rule.paired[:] = np.nan
     for n in range(rule.fresh[0]):
         arm, m = rule.arms[n], rule.fidelities[n]
         off = rule.values[n] - rule.mean[arm, m]

@@ -113,7 +113,7 @@ def books_ask(model, stats, state, pending):
             size = rule.size[row, j] + (0.0 if closing else opening * rule.share[j])
             for n in range(pending.shape[1]):
                 size -= pending[j, n] * rule.natural[j, n]
-            if size >= (0.1 if closing else DUE) * rule.natural[j, state.choice[j, m]]:
+            if size > (0.0 if closing else DUE * rule.natural[j, state.choice[j, m]]):
                 arm, most = j, state.effort[j, m]
     return arm, m if arm == s else state.choice[arm, m]
 

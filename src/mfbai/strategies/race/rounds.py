@@ -206,7 +206,7 @@ def set_rounds(model, state, s, m):
             for seeds in range(1, MOST + 1):
                 rounds = inf
                 if gap > 0.0:
-                    noise = contrast_noise(rule, s, m, j, k, seeds)
+                    noise = rule.ratio[j] * contrast_noise(rule, s, m, j, k, seeds)
                     rounds = state.need[j] / (LN2 * (1.0 - exp(-gap * gap / (2.0 * LN2 * noise))))
                 state.rounds[j, k, seeds - 1] = rounds
                 first = min(first, rounds)
