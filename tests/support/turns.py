@@ -51,9 +51,8 @@ def run_of(instance, rounds):
     model = instance.problem.model()
     shape = (rounds * SEEDS, *instance.shape)
     truth = instance.problem.sign * instance.means
-    return Run(
-        Setup(instance, "rounds", model, truth, 1, lambda: Rounds(np.zeros(shape)), lambda state: glr.never(model))
-    )
+    never = glr.never(model)
+    return Run(Setup(instance, "rounds", None, model, truth, 1, lambda: Rounds(np.zeros(shape)), lambda state: never))
 
 
 def values_of(run, seed, number):

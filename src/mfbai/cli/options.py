@@ -37,15 +37,11 @@ def registered() -> dict[str, str]:
     """What stands in help texts for the registries, in braces, and the text to put there."""
     from mfbai import stopping, strategies
     from mfbai.paper.parts import PARTS
-    from mfbai.simulation.experiment import DEFAULT_STRATEGY
 
     return {
         "{strategies}": listed(list(strategies.STRATEGIES), "or"),
         "{rules}": listed(list(stopping.RULES), "or"),
         "{parts}": ", ".join(part.group for part in PARTS),
-        "{strategy}": strategies.DEFAULT,
-        "{simulated}": DEFAULT_STRATEGY,
-        "{rule}": stopping.DEFAULT,
     }
 
 

@@ -23,7 +23,7 @@ def simulate(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="{strategies}; repeat it to compare several. By default {simulated}, the paper's algorithm.",
+            help="{strategies}; repeat it to compare several. By default the cheapest for the family: race or frugal.",
         ),
     ] = None,
     stopping: Annotated[
@@ -83,7 +83,7 @@ class Call(NamedTuple):
 
     def options_of(self, strategy: str) -> dict[str, float]:
         """Those that the strategy has, or its rule."""
-        known = known_options(strategy, self.stopping)
+        known = known_options(self.instance, strategy, self.stopping)
         return {key: value for key, value in self.options.items() if key in known}
 
 
@@ -132,7 +132,8 @@ def check(
     """The call. Everything that can be wrong with it is reported at once, before anything runs."""
     from mfbai.errors import Faults
     from mfbai.model.spec import check_instance
-    from mfbai.simulation.experiment import DEFAULT_STRATEGY, STAND_IN, prepare, rule_of
+    from mfbai.run.assemble import choose
+    from mfbai.simulation.experiment import STAND_IN, prepare
 
     faults = Faults()
     loaded = check_instance(STAND_IN)
@@ -140,11 +141,12 @@ def check(
         loaded = check_instance(instance, variance)
         loaded = loaded if seeds is None else loaded.with_seeds(seeds)
     risks, options = read_deltas(faults, delta), read_settings(faults, settings)
-    call = Call(loaded, strategies or [DEFAULT_STRATEGY], stopping, risks, options, counts)
+    chosen = strategies or [choose(loaded.problem, None, stopping)[0]]
+    call = Call(loaded, chosen, stopping, risks, options, counts)
     check_settings(faults, call)
     for name in call.strategies:
         with faults.absorb():
-            prepare(loaded, name, rule_of(name, call.stopping), risks or [0.5], call.options_of(name), counts._asdict())
+            prepare(loaded, name, call.stopping, risks or [0.5], call.options_of(name), counts._asdict())
     if plot is not None:
         from mfbai.plots.style import check_file
 
@@ -160,18 +162,18 @@ def check_settings(faults: Faults, call: Call) -> None:
 
     if not all(name in STRATEGIES for name in call.strategies):
         return
-    known = sorted({key for name in call.strategies for key in known_options(name, call.stopping)})
+    known = sorted({key for name in call.strategies for key in known_options(call.instance, name, call.stopping)})
     for key in set(call.options) - set(known):
         hint = suggestion(key, known) if known else "neither strategy nor stopping rule has any"
         faults.add("--set", f"has no {key!r}: {hint}")
 
 
-def known_options(strategy: str, stopping: str | None) -> list[str]:
-    from mfbai.simulation.experiment import rule_of
+def known_options(instance: Instance, strategy: str, stopping: str | None) -> list[str]:
+    from mfbai.run.assemble import choose
     from mfbai.stopping import RULES
     from mfbai.strategies import STRATEGIES
 
-    plan, name = STRATEGIES.get(strategy), rule_of(strategy, stopping)
+    plan, name = STRATEGIES.get(strategy), choose(instance.problem, strategy, stopping)[1]
     rule = RULES[name].options if name in RULES and not (plan and plan.own_rule) else {}
     return [*(plan.options if plan else ()), *rule]
 

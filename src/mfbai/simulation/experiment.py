@@ -15,14 +15,13 @@ from mfbai.errors import Faults
 from mfbai.kernels.stats import make_stats
 from mfbai.model.problem import Instance, Model
 from mfbai.model.spec import check_instance
-from mfbai.run.assemble import assemble
+from mfbai.run.assemble import assemble, choose
 from mfbai.run.loop import advance, make_outcome
 from mfbai.run.state import arrays_of
 from mfbai.run.truth import make_truth
-from mfbai.stopping import DEFAULT, RULES
+from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
 
-DEFAULT_STRATEGY = "mf-grad"  # the paper's algorithm, so that simulations reproduce the paper unless told otherwise
 STAND_IN = "paper-5x2"  # an instance to check other arguments with, where the given one is at fault
 CHUNK = 1 << 16  # steps between two checks whether to continue: some 20 ms
 
@@ -33,6 +32,7 @@ class Setup:
 
     instance: Instance
     strategy: str
+    stopping: str | None  # None: it never stops
     model: Model
     truth: NDArray[np.float64]  # (K, M) the means, reflected if the problem minimises
     levels: int
@@ -83,7 +83,7 @@ class Run:
 
 def prepare(
     instance: Instance | str,
-    strategy: str,
+    strategy: str | None,
     stopping: str | None,
     deltas: Any,
     options: Any,
@@ -96,7 +96,8 @@ def prepare(
 
     One setup serves all deltas, its levels, largest first; unless the strategy's sampling depends on delta: then each
     delta has a setup of its own. `integers` are arguments, by name, that must be whole numbers. An `endless`
-    simulation has no stopping rule. `seeds`, if given, replaces the instance's.
+    simulation has no stopping rule; in others, a strategy or a rule that is not given is the best for the problem.
+    `seeds`, if given, replaces the instance's.
     """
     faults = Faults()
     found = None
@@ -104,6 +105,8 @@ def prepare(
     with faults.absorb():
         found = check_instance(instance)
         found = found if seeds is None else found.with_seeds(seeds)
+    if not endless:
+        strategy, stopping = choose((found or check_instance(STAND_IN)).problem, strategy, stopping)
     check_choice(faults, "strategy", strategy, STRATEGIES)
     if not endless:
         check_choice(faults, "stopping", stopping, RULES)
@@ -118,12 +121,6 @@ def prepare(
                 setups.append(set_up(found or check_instance(STAND_IN), strategy, stopping, part, options))
     faults.raise_if_any("call")
     return setups
-
-
-def rule_of(strategy: str, stopping: str | None) -> str:
-    """The name of the rule given, or else of the one that goes with the strategy."""
-    natural = STRATEGIES[strategy].keeps if strategy in STRATEGIES else None
-    return (natural or DEFAULT) if stopping is None else stopping
 
 
 def _levels(deltas: Any) -> NDArray[np.float64]:
@@ -144,4 +141,4 @@ def set_up(
     """The simulation of a strategy and a rule that exist; their options are checked."""
     parts = assemble(instance, strategy, stopping, deltas, options, tolerance)
     truth = instance.problem.sign * instance.means
-    return Setup(instance, strategy, parts.model, truth, len(deltas), parts.make_state, parts.make_rule)
+    return Setup(instance, strategy, stopping, parts.model, truth, len(deltas), parts.make_state, parts.make_rule)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mfbai.model.problem import Instance
 from mfbai.simulation.confidence import half_width
 from mfbai.simulation.engine import for_each_run, warm_up
-from mfbai.simulation.experiment import DEFAULT_STRATEGY, Run, Setup, prepare, rule_of
+from mfbai.simulation.experiment import Run, Setup, prepare
 from mfbai.stopping.own import OWN
 from mfbai.strategies import STRATEGIES
 
@@ -133,7 +133,7 @@ class Runs:
 
 def simulate(
     instance: Instance | str,
-    strategy: str = DEFAULT_STRATEGY,
+    strategy: str | None = None,
     delta: float | Sequence[float] = 0.01,
     runs: int = 1000,
     seed: int = 0,
@@ -145,10 +145,10 @@ def simulate(
 ) -> Runs:
     """Run a strategy many times on an instance (or the name or file of one) and report what it cost.
 
-    The default strategy is the paper's, to reproduce its results; live studies use the cheapest, "race" or "frugal".
-    Several deltas are served by one trajectory: sampling does not depend on delta, and a run lasts until the smallest
-    is decided. Strategies that stop by a rule of their own ("iise", "lucb", ...) make one for each delta, and ignore
-    `stopping`; for others it is by default the proven rule that goes with them. `options` are settings of the strategy
+    The default is the cheapest strategy for the family, with the proven rule that goes with it: what live studies use.
+    Several deltas are served by one trajectory, if sampling does not depend on delta: a run lasts until the smallest is
+    decided. Strategies whose sampling does ("race", "frugal", "iise", ...) make one for each delta, and those that stop
+    by a rule of their own ("iise", "lucb", ...) ignore `stopping`. `options` are settings of the strategy
     or the rule, such as {"rate": 0.1}. `seeds`, "independent" or "common", replaces the instance's. Results depend on
     the seed alone, not on the number of worker threads (one per core by default). Ctrl-C returns what is done.
 
@@ -158,8 +158,8 @@ def simulate(
     ((100, 2), True)
     """
     counts = {"runs": runs, "seed": seed, "max_steps": max_steps, "workers": workers}
-    rule = rule_of(strategy, stopping)
-    setups = prepare(instance, strategy, rule, delta, options or {}, counts, seeds=seeds)
+    setups = prepare(instance, strategy, stopping, delta, options or {}, counts, seeds=seeds)
+    strategy, rule = setups[0].strategy, setups[0].stopping
     warm_up(setups[0])
     begun = time.perf_counter()
     found = _Ends(int(runs), setups)
@@ -167,7 +167,7 @@ def simulate(
         found.run(setup, slice(n, n + setup.levels), int(seed), max_steps, workers)
         if not found.done.all() and n < len(setups) - 1:
             raise KeyboardInterrupt  # no run has all its deltas
-    rule = OWN if STRATEGIES[strategy].own_rule else rule
+    rule = OWN if STRATEGIES[strategy].own_rule else str(rule)
     risks = float(delta) if np.ndim(delta) == 0 else tuple(map(float, delta))  # type: ignore[arg-type]
     ends = found.in_order_of(delta)
     return Runs(setups[0].instance, strategy, rule, risks, int(seed), **ends, seconds=time.perf_counter() - begun)

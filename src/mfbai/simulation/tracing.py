@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from mfbai.model.problem import Instance
 from mfbai.simulation.confidence import half_width
 from mfbai.simulation.engine import for_each_run, warm_up
-from mfbai.simulation.experiment import DEFAULT_STRATEGY, Run, prepare
+from mfbai.simulation.experiment import Run, prepare
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +45,7 @@ class Trace:
 
 def trace(
     instance: Instance | str,
-    strategy: str = DEFAULT_STRATEGY,
+    strategy: str = "mf-grad",
     steps: int = 100_000,
     runs: int = 100,
     seed: int = 0,
@@ -56,7 +56,7 @@ def trace(
 ) -> Trace:
     """Run a strategy for a fixed number of steps and record its cost shares at about `points` log-spaced times.
 
-    The default strategy is the paper's, as for `simulate`. `delta` matters only to strategies whose sampling depends
+    The default strategy is the paper's. `delta` matters only to strategies whose sampling depends
     on it, such as "iise".
 
     >>> from mfbai import trace

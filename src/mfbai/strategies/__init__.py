@@ -16,9 +16,8 @@ oracle          tracks the optimal shares of the true means: for simulations onl
 from mfbai.strategies import frugal, grad, iise, lucb, mf_grad, oracle, race, track_and_stop, uniform
 from mfbai.strategies.interface import Strategy, ask, tell
 
-__all__ = ["DEFAULT", "STRATEGIES", "Strategy", "ask", "tell"]
+__all__ = ["STRATEGIES", "Strategy", "ask", "tell"]
 
-DEFAULT = "frugal"  # of studies: the cheapest
 
 STRATEGIES: dict[str, Strategy] = {
     strategy.name: strategy
