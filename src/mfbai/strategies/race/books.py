@@ -37,6 +37,7 @@ LEAST = 1.0  # nats that a rival is taken to need, at least
 SHRINK = 0.25  # of a gap, in terms of its squared error over the gap
 DUE = 0.5  # natural tilts by which a book is open before its rival is due
 PACE = 0.1  # how slowly shares follow the plan, with each evaluation of the leader
+NEW = 0.25  # the least share of a rival whose next cell has no data: it may be better than it seems
 HALF = 0.5  # evaluations that are lost to rounding up
 GROWTH = 0.05  # of the leader's evaluations, after which all is computed again
 STEADY = 0.02  # relative change of the optimism that is ignored
@@ -276,7 +277,8 @@ def set_shares(model, stats, state):
     for j in range(state.need.size):
         if state.need[j] > 0.0:
             share = state.plan[1, j] / (state.plan[0, j] * n - noise)
-            state.weight[j] += follow * (max(share * share, 1e-4) - state.weight[j])
+            least = NEW if stats.count[j, state.choice[j, best]] == 0.0 else 1e-4
+            state.weight[j] += follow * (max(share * share, least) - state.weight[j])
             state.rule.share[j] = sqrt(state.weight[j])
         else:
             state.rule.share[j] = 0.0
