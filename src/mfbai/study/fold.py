@@ -134,6 +134,9 @@ class Fold:
             self.pending[cell] -= first > 0
             seed = OWN if self.rounds is None else self.rounds.forget(first)
             self._counted += [(*cell, value, *seed) for value in values]
+            if self.rounds is not None:
+                for value in values:
+                    self.rounds.count(cell, value, *seed)
 
     def _conclude(self, body: Mapping[str, Any]) -> None:
         self.flush()
@@ -293,11 +296,15 @@ class Fold:
         """(K, 2) intervals of the leader's top mean minus each other's, given those of the top means."""
         self.flush()
         model, delta, sign = self.settings.parts.model, self.settings.delta, self.settings.problem.sign
-        if leader is None or self.settings.shares_seeds:
-            ends = np.tile([-np.inf, np.inf], (self.settings.problem.n_arms, 1))
-            ends[[] if leader is None else leader] = 0.0
-            return ends
-        return find_differences(model, self.stats, sign, delta, leader, intervals)
+        K = self.settings.problem.n_arms
+        if leader is None:
+            return np.tile([-np.inf, np.inf], (K, 1))
+        if self.rounds is None:
+            return find_differences(model, self.stats, sign, delta, leader, intervals)
+        target = log(K * (K - 1) / delta)  # all pairs at once, whichever arm leads
+        ends = np.array([self.rounds.differences(model, leader, arm, sign, target) for arm in range(K)])
+        ends[leader] = 0.0
+        return ends if sign > 0 else 0.0 - ends[:, ::-1]
 
     def alarms(self) -> list[BiasAlarm]:
         """With common seeds there are none: values at the same seed depend on each other, so that the proof fails."""
