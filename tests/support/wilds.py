@@ -5,24 +5,21 @@ from typing import NamedTuple
 import numpy as np
 
 from mfbai import Gaussian, Instance
-from mfbai.kernels.jit import kernel
-from mfbai.kernels.stats import make_stats, record
+from mfbai.kernels.stats import make_stats
 from mfbai.run.assemble import assemble
 from mfbai.run.loop import advance, make_outcome
-from mfbai.stopping.interface import decide
-from mfbai.strategies.interface import ask, seed, tell
-from support.ties import TOGETHER, draw_round
+from mfbai.run.truth import make_truth
 
 
 class Wild(NamedTuple):
     instance: Instance
     delta: float
     tolerance: float
-    correlation: float
 
 
 class End(NamedTuple):
     steps: int
+    cost: float
     answer: int  # -1: there is none
     right: bool
 
@@ -56,47 +53,27 @@ def wild(number, seeds):
     direction = "minimise" if rng.random() < 0.5 else "maximise"
     sign = -1.0 if direction == "minimise" else 1.0
     bounds = radii + 1e-9 * (radii > 0)
-    instance = Instance(sign * means, costs, bounds, Gaussian(variance), direction=direction, seeds=seeds)
-    return Wild(instance, rng.choice([0.1, 0.01]), tolerance, rng.choice([0.0, 0.5, 0.9, 0.99]))
+    shared = {"correlation": rng.choice([0.0, 0.5, 0.9, 0.99])} if seeds == "common" else {}
+    instance = Instance(sign * means, costs, bounds, Gaussian(variance), direction=direction, seeds=seeds, **shared)
+    return Wild(instance, rng.choice([0.1, 0.01]), tolerance)
 
 
 def tied_field(seeds):
     """One arm is the best, by half a deviation, and the three others tie."""
     means = np.full((4, 1), 0.5)
     means[3] = 0.55
-    return Wild(Instance(means, [1.0], [0.0], Gaussian(0.01), seeds=seeds), 0.3, 0.0, 0.5)
+    return Wild(Instance(means, [1.0], [0.0], Gaussian(0.01), seeds=seeds), 0.3, 0.0)
 
 
 def race(problem, run, longest):
     """How a race ends, or that it does not within so many evaluations."""
-    instance, delta, tolerance, correlation = problem
+    instance, delta, tolerance = problem
     parts = assemble(instance, "race", "contrasts", np.array([delta]), {}, tolerance)
     stats, state, outcome = make_stats(instance.shape), parts.make_state(), make_outcome(1)
-    truth = instance.problem.sign * instance.means
-    rng = np.random.default_rng([run, 1])
-    pending = np.zeros(instance.shape, dtype=np.int64)
-    if instance.problem.seeds == "common":
-        noise = np.zeros((instance.shape[0], TOGETHER))
-        given = (pending, noise, rng, longest, correlation)
-        answer = race_with_factor(parts.model, truth, stats, state, *given)
-    else:
-        advance(parts.model, truth, stats, state, parts.make_rule(state), outcome, pending, rng, longest)
-        answer = int(outcome.answer[0])
-    right = answer >= 0 and truth[answer, -1] + tolerance >= truth[:, -1].max()
-    return End(int(stats.steps[0]), answer, bool(right))
-
-
-@kernel
-def race_with_factor(model, truth, stats, state, pending, noise, rng, until, correlation):
-    answer = -1
-    while stats.steps[0] < until and answer < 0:
-        if state.position[0] == 0:
-            draw_round(rng, 0, correlation, noise)
-        arm, m = ask(model, stats, state, pending)
-        own = state.plan[2, state.position[0]]
-        stats.seed[0], stats.seed[1] = seed(model, stats, state, pending)
-        x = truth[arm, m] + model.law.deviation[arm, m] * noise[arm, own]
-        record(model, stats, arm, m, x)
-        tell(model, stats, state, arm, m, x)
-        answer = decide(model, stats, state.rule, 0)
-    return answer
+    means = instance.problem.sign * instance.means
+    truth = make_truth(means, instance.correlation)
+    rng, pending = np.random.default_rng([run, 1]), np.zeros(instance.shape, dtype=np.int64)
+    advance(parts.model, truth, stats, state, parts.make_rule(state), outcome, pending, rng, longest)
+    answer = int(outcome.answer[0])
+    right = answer >= 0 and means[answer, -1] + tolerance >= means[:, -1].max()
+    return End(int(stats.steps[0]), float(stats.spent[0]), answer, bool(right))
