@@ -29,8 +29,10 @@ def main():
     parser.add_argument("--longest", type=int, default=10**7, help="evaluations of a run on these at most (10^7)")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    print(f"Best arm ruled out, in {given.runs:,} runs of {given.steps:,} evaluations at delta = {DELTA:g}, seed ", end="")
-    print(f"{given.seed}\n\n| seeds | sampler | K | M | noise | runs | ruled out | upper 99 % limit |\n|---|---|---|---|---|---|---|---|")
+    about = f"{given.runs:,} runs of {given.steps:,} evaluations at delta = {DELTA:g}, seed {given.seed}"
+    print(f"How often the best arm is ruled out, in {about}:\n")
+    print("| seeds | sampler | K | M | noise | ruled out | upper 99 % limit |")
+    print("|---|---|---|---|---|---|---|", flush=True)
     worst = max(line(setting, given) for setting in settings())
     print(f"\nThe largest of the upper limits is {100 * worst:.2f} %; {100 * DELTA:g} % are allowed.\n", flush=True)
     for seeds in ("independent", "common"):
@@ -76,7 +78,7 @@ def line(setting, given):
     noise += [f"tolerance {setting.tolerance:g}"] * (setting.tolerance > 0)
     print(
         f"| {setting.seeds} | {setting.sampler} | {setting.arms} | {setting.fidelities} | {', '.join(noise)} "
-        f"| {given.runs:,} | {100 * errors / given.runs:.2f} % | {100 * limit:.2f} % |",
+        f"| {100 * errors / given.runs:.2f} % | {100 * limit:.2f} % |",
         flush=True,
     )
     return limit

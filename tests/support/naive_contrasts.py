@@ -56,6 +56,7 @@ class NaiveBooks(Claims):
         self.size = defaultdict(Fraction)
         self.first = {}  # arm: (what is bet, variance)
         self.early = {}  # (row, arm): nats
+        self.closing = set()  # (row, arm) of books of which a part was closed
 
     def observe(self, arm, m, value, leader, share, tilt):
         """A value, and what the strategy had written into the books before it."""
@@ -66,6 +67,9 @@ class NaiveBooks(Claims):
                 part = self.exposure(row, arm) / parts
                 self.bets[row, arm].append((-part, x - self.low[arm, m], variance))
                 self.size[row, arm] -= self.size[row, arm] / parts
+                self.closing.discard((row, arm))
+                if parts > 1:
+                    self.closing.add((row, arm))
                 self.test(row, arm)
         self.first.setdefault(arm, (self.low[arm, m] - x, variance))
         if arm != leader:
@@ -77,7 +81,7 @@ class NaiveBooks(Claims):
             if (row, j) not in self.early:
                 self.early[row, j] = self.bet_on_first(*self.first[j], beyond, variance)
                 self.test(row, j)
-            else:
+            elif (row, j) not in self.closing:
                 size = Fraction(share[j] * self.natural[arm, m])
                 self.size[row, j] += size
                 self.bets[row, j].append((Fraction(tilt[j, m] * float(size)), beyond, variance))
@@ -108,9 +112,11 @@ class NaiveRounds(Claims):
         self.told = defaultdict(list)  # (arm, fidelity): values that are learnt
         self.fresh = []  # values that are not
         self.contrasts = defaultdict(list)  # (row, rival): (tilt, contrast)
-        self.products = defaultdict(list)  # rival: products of residuals at the same seed
+        self.products = []  # of standardised residuals at the same seed
+        self.squares = defaultdict(list)  # rival: squared residuals of contrasts, over what was expected
         self.noise = np.ones(problem.shape)
-        self.correlation = np.zeros(self.K)
+        self.correlation = 0.0
+        self.ratio = np.ones(self.K)  # of the variance of a rival's contrasts to what was expected
         self.between = None
 
     def round(self, entries):
@@ -120,7 +126,7 @@ class NaiveRounds(Claims):
         """
         came = [(own, arm, m, part, self.sign * value) for own, arm, m, part, value in entries if value is not None]
         leaders = [entry for entry in came if entry[3] < 0]
-        bets, products = {}, {}
+        bets = {}
         if leaders:
             self.learn()
             [(_, s, m, _, x)] = leaders
@@ -128,9 +134,7 @@ class NaiveRounds(Claims):
                 block = [entry for entry in came if entry[1] == j]
                 if len(block) == block[0][3] and self.is_known(s) and self.is_known(j):
                     bets[j] = self.bet(s, m, x, j, block)
-                    products.update(self.residuals(s, m, x, block))
-        for j, product in products.items():
-            self.products[j].append(product)
+                    self.note_residuals(s, m, x, block)
         self.fresh += [(arm, m, x) for _, arm, m, _, x in came]
         if leaders and len(came) == len(entries):
             self.learn()
@@ -157,12 +161,18 @@ class NaiveRounds(Claims):
     def tilt(self, s, m, j, k, seeds):
         """What would be best if the estimates were right: the gap over the variance of the contrast."""
         (us, es), (uj, ej) = self.estimate(s, m, self.high), self.estimate(j, k, self.low)
-        rho, vs, vj = self.correlation[j], self.noise[s, m], self.noise[j, k]
-        noise = vs + vj / seeds - 2 * rho * sqrt(vs * vj) / seeds
-        error = (es + ej) * (1 - rho)
+        noise, error = self.contrast_noise(s, m, j, k, seeds), self.error(j, es + ej)
         gap = us - uj + self.tolerance
         gap = gap - 0.25 * error / gap if gap > 0 else 0.0
         return max(gap, 0.01 * sqrt(noise)) / (noise + error)
+
+    def contrast_noise(self, s, m, j, k, seeds):
+        vs, vj = self.noise[s, m], self.noise[j, k]
+        return self.ratio[j] * (vs + vj / seeds - 2 * self.correlation * sqrt(vs * vj) / seeds)
+
+    def error(self, j, of_both):
+        """The variance of the estimated gap: seeds are shared."""
+        return self.ratio[j] * (1 - self.correlation) * of_both
 
     def estimate(self, arm, m, bias):
         values = self.told[arm, m]
@@ -190,18 +200,20 @@ class NaiveRounds(Claims):
 
         return brentq(slope, most, least, xtol=1e-15, rtol=1e-14)
 
-    def residuals(self, s, m, x, block):
-        """{rival: product} of standardised residuals of leader and rival at the leader's seed, if there are such."""
+    def note_residuals(self, s, m, x, block):
+        """How far leader and rival are from their means so far: for correlation and variances of later rounds."""
         j, k = block[0][1], block[0][2]
-        paired = [y for own, _, _, _, y in block if own == 0]
-        if not (paired and self.told[s, m] and self.told[j, k]):
-            return {}
-
-        def standardised(value, arm, fidelity):
-            n = len(self.told[arm, fidelity])
-            return (value - np.mean(self.told[arm, fidelity])) / sqrt(self.noise[arm, fidelity] * (1 + 1 / n))
-
-        return {j: standardised(x, s, m) * standardised(paired[0], j, k)}
+        if not (self.told[s, m] and self.told[j, k]):
+            return
+        mine, middle = x - np.mean(self.told[s, m]), np.mean(self.told[j, k])
+        es, ej = self.noise[s, m] / len(self.told[s, m]), self.noise[j, k] / len(self.told[j, k])
+        expected = self.contrast_noise(s, m, j, k, len(block)) + self.error(j, es + ej)
+        off = mine - (np.mean([entry[4] for entry in block]) - middle)
+        self.squares[j].append(self.ratio[j] * off**2 / expected)
+        for own, _, _, _, y in block:
+            if own == 0:
+                scale = sqrt((self.noise[s, m] + es) * (self.noise[j, k] + ej))
+                self.products.append(mine * (y - middle) / scale)
 
     def learn(self):
         if not self.fresh:
@@ -213,11 +225,9 @@ class NaiveRounds(Claims):
             means = [np.mean(values) for values in self.told.values() if values]
             self.between = max(np.var(means, ddof=1) if len(means) > 1 else 0.0, 1e-24 * (1 + np.mean(means) ** 2))
         self.noise = self.variances()
-        every = sum(self.products.values(), [])
-        common = np.clip(sum(every) / (30 + len(every)), 0, 0.97)
+        self.correlation = np.clip(sum(self.products) / (len(self.products) + 30), 0, 0.97)
         for j in range(self.K):
-            own = self.products[j]
-            self.correlation[j] = np.clip((sum(own) + 10 * common) / (len(own) + 10), 0, 0.97)
+            self.ratio[j] = (sum(self.squares[j]) + 8) / (len(self.squares[j]) + 8)
 
     def variances(self):
         """A cell's, drawn towards its fidelity's, which is drawn towards that of all."""
