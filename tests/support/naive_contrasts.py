@@ -111,6 +111,7 @@ class NaiveRounds(Claims):
         super().__init__(problem, deltas, tolerance)
         self.told = defaultdict(list)  # (arm, fidelity): values that are learnt
         self.fresh = []  # values that are not
+        self.across = [], -1  # entries at the leader's seed of the round, and its leader
         self.contrasts = defaultdict(list)  # (row, rival): (tilt, contrast)
         self.products = []  # of standardised residuals at the same seed
         self.squares = defaultdict(list)  # rival: squared residuals of contrasts, over what was expected
@@ -120,34 +121,40 @@ class NaiveRounds(Claims):
         self.between = None
 
     def round(self, entries):
-        """A round's (seed within it, arm, fidelity, part, value), the value None if it is missing.
-
-        Returns what was bet on each rival: {rival: (tilt, contrast)}.
-        """
+        """A round's (seed within it, arm, fidelity, part, value), the value None if it is missing."""
         came = [(own, arm, m, part, self.sign * value) for own, arm, m, part, value in entries if value is not None]
         leaders = [entry for entry in came if entry[3] < 0]
-        bets = {}
         if leaders:
             self.learn()
             [(_, s, m, _, x)] = leaders
+            self.across = [entry for entry in came if entry[0] == 0], s
             for j in sorted({arm for _, arm, _, _, _ in came} - {s}):
                 block = [entry for entry in came if entry[1] == j]
                 if len(block) == block[0][3] and self.is_known(s) and self.is_known(j):
-                    bets[j] = self.bet(s, m, x, j, block)
+                    y, seeds, k = np.mean([entry[4] for entry in block]), len(block), block[0][2]
+                    self.bet(self.row(s), s, m, x, j, k, y, seeds, self.ratio[j])
                     self.note_residuals(s, m, x, block)
         self.fresh += [(arm, m, x) for _, arm, m, _, x in came]
         if leaders and len(came) == len(entries):
             self.learn()
-        return bets
 
     def is_known(self, arm):
         return any(self.told[arm, m] for m in range(self.M))
 
-    def bet(self, s, m, x, j, block):
-        k, seeds = block[0][2], len(block)
-        contrast = x - np.mean([entry[4] for entry in block]) - self.high[s, m] + self.low[j, k] + self.tolerance
-        tilt = self.tilt(s, m, j, k, seeds)
-        row = self.row(s)
+    def bet_across(self):
+        """With a tolerance, on all pairs of a round's values with the leader's seed, but those of its own row."""
+        entries, s = self.across
+        for _, i, m, _, x in entries:
+            for _, j, k, _, y in entries:
+                if self.rows > 1 and i not in (s, j) and self.is_known(i) and self.is_known(j):
+                    ratio = self.ratio[i] if j == s else max(self.ratio[i], self.ratio[j])
+                    self.bet(i, i, m, x, j, k, y, 1, ratio)
+        self.across = [], -1
+
+    def bet(self, row, s, m, x, j, k, y, seeds, ratio):
+        """On x, a value of arm s at m, less y, the mean of so many of arm j at k."""
+        contrast = x - y - self.high[s, m] + self.low[j, k] + self.tolerance
+        tilt = self.tilt(s, m, j, k, seeds, ratio)
         self.contrasts[row, j].append((tilt, contrast))
         capitals = []
         for scale in SCALES:
@@ -156,23 +163,19 @@ class NaiveRounds(Claims):
         most = max(capitals)
         shares = zip(capitals, weights(3.0), strict=True)
         self.prove(row, j, most + log(0.02 * exp(-most) + sum(w * exp(c - most) for c, w in shares)))
-        return tilt, contrast
 
-    def tilt(self, s, m, j, k, seeds):
+    def tilt(self, s, m, j, k, seeds, ratio):
         """What would be best if the estimates were right: the gap over the variance of the contrast."""
         (us, es), (uj, ej) = self.estimate(s, m, self.high), self.estimate(j, k, self.low)
-        noise, error = self.contrast_noise(s, m, j, k, seeds), self.error(j, es + ej)
+        noise = ratio * self.contrast_noise(s, m, j, k, seeds)
+        error = ratio * (1 - self.correlation) * (es + ej)
         gap = us - uj + self.tolerance
         gap = gap - 0.25 * error / gap if gap > 0 else 0.0
         return max(gap, 0.01 * sqrt(noise)) / (noise + error)
 
     def contrast_noise(self, s, m, j, k, seeds):
         vs, vj = self.noise[s, m], self.noise[j, k]
-        return self.ratio[j] * (vs + vj / seeds - 2 * self.correlation * sqrt(vs * vj) / seeds)
-
-    def error(self, j, of_both):
-        """The variance of the estimated gap: seeds are shared."""
-        return self.ratio[j] * (1 - self.correlation) * of_both
+        return vs + vj / seeds - 2 * self.correlation * sqrt(vs * vj) / seeds
 
     def estimate(self, arm, m, bias):
         values = self.told[arm, m]
@@ -207,9 +210,9 @@ class NaiveRounds(Claims):
             return
         mine, middle = x - np.mean(self.told[s, m]), np.mean(self.told[j, k])
         es, ej = self.noise[s, m] / len(self.told[s, m]), self.noise[j, k] / len(self.told[j, k])
-        expected = self.contrast_noise(s, m, j, k, len(block)) + self.error(j, es + ej)
+        expected = self.contrast_noise(s, m, j, k, len(block)) + (1 - self.correlation) * (es + ej)
         off = mine - (np.mean([entry[4] for entry in block]) - middle)
-        self.squares[j].append(self.ratio[j] * off**2 / expected)
+        self.squares[j].append(off**2 / expected)
         for own, _, _, _, y in block:
             if own == 0:
                 scale = sqrt((self.noise[s, m] + es) * (self.noise[j, k] + ej))
@@ -218,6 +221,7 @@ class NaiveRounds(Claims):
     def learn(self):
         if not self.fresh:
             return
+        self.bet_across()
         for arm, m, x in self.fresh:
             self.told[arm, m].append(x)
         self.fresh = []
@@ -227,7 +231,7 @@ class NaiveRounds(Claims):
         self.noise = self.variances()
         self.correlation = np.clip(sum(self.products) / (len(self.products) + 30), 0, 0.97)
         for j in range(self.K):
-            self.ratio[j] = (sum(self.squares[j]) + 8) / (len(self.squares[j]) + 8)
+            self.ratio[j] = (sum(self.squares[j]) + 4) / (len(self.squares[j]) + 4)
 
     def variances(self):
         """A cell's, drawn towards its fidelity's, which is drawn towards that of all."""
