@@ -91,13 +91,10 @@ def books_observe(model, stats, rule, arm, fidelity, x):
         return
     rule.seen[0] = stats.steps[0]
     noise = 1.0 / model.law.precision[arm, fidelity]
-    is_first = np.isnan(rule.first[0, arm])
     for row in range(rule.size.shape[0]):
         if rule.size[row, arm] > 0.0:
             close(model, rule, row, arm, fidelity, x, noise)
-            if is_first:
-                rule.early[row, arm] = 0.0  # a value is bet on once
-    if is_first:
+    if np.isnan(rule.first[0, arm]):  # and no book of this arm was open: it opens when this value has been bet on
         rule.first[0, arm], rule.first[1, arm] = model.bias_low[arm, fidelity] - x, noise
     if arm != rule.leader[0]:
         return
