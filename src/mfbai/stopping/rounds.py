@@ -23,6 +23,7 @@ import numpy as np
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.stats import SEEDS
 from mfbai.kernels.transport import Work, fit, make_work
+from mfbai.stopping.e_process import has_data
 from mfbai.stopping.exclusion import all_left, exclude, exclusion_decide, row_of, rows_of, targets
 from mfbai.stopping.interface import decide, observe
 
@@ -150,7 +151,7 @@ def rounds_observe(model, stats, rule, arm, fidelity, x):
 def bet(model, rule, j, k, seeds):
     """Bet on the contrast between the leader's value and those of rival j at fidelity k, which are all here."""
     s, m = rule.leader[0], rule.leader[1]
-    if not (known(rule, s) and known(rule, j)):
+    if not (has_data(rule, s) and has_data(rule, j)):
         return
     y = rule.sum[j] / seeds
     expected = stake(model, rule, row_of(rule, s), s, m, rule.value[0], j, k, y, seeds, rule.ratio[j])
@@ -172,10 +173,10 @@ def bet_across(model, rule):
     if rule.proven.shape[0] == 1 or s < 0:
         return
     for i in range(rule.got.size):
-        if i == s or np.isnan(rule.paired[i]) or not known(rule, i):
+        if i == s or np.isnan(rule.paired[i]) or not has_data(rule, i):
             continue
         for j in range(rule.got.size):
-            if j != i and not np.isnan(rule.paired[j]) and known(rule, j):
+            if j != i and not np.isnan(rule.paired[j]) and has_data(rule, j):
                 ratio = rule.ratio[i] if j == s else max(rule.ratio[i], rule.ratio[j])
                 x, y = rule.paired[i], rule.paired[j]
                 stake(model, rule, i, i, rule.where[i], x, j, rule.where[j], y, 1, ratio)
@@ -215,14 +216,6 @@ def contrast_noise(rule, s, m, j, k, seeds):
 
 
 @kernel
-def known(rule, arm):
-    for m in range(rule.count.shape[1]):
-        if rule.count[arm, m] > 0.0:
-            return True
-    return False
-
-
-@kernel
 def estimate(model, rule, arm, m, bias):
     """The mean of a cell less its bias bound, and the variance of that; for a cell without data, from the others."""
     if rule.count[arm, m] > 0.0:
@@ -255,7 +248,7 @@ def learn(model, rule):
     set_noise(model, rule)
     set_correlation(rule)
     for arm in range(rule.got.size):
-        if known(rule, arm):
+        if has_data(rule, arm):
             fit(model, rule.weight, rule.mean, arm, rule.work)
 
 
