@@ -47,7 +47,7 @@ def test_the_interpreted_run_is_the_compiled_one(plain):
     """The run that is shown costs what the first run of a simulation with the same seed costs."""
     import mfbai
 
-    run = mfbai.simulate("paper-4x5", "frugal", 0.01, runs=1, seed=4)
+    run = mfbai.simulate("paper-4x5", "race", 0.01, runs=1, seed=4)
     assert f"It cost {run.mean_cost:.2f}." in plain
 
 

@@ -65,18 +65,22 @@ def test_the_help_of_reproduce_lists_the_parts(succeed):
     assert words_of(succeed("reproduce", "--help")) >= {part.group for part in PARTS}
 
 
-@pytest.mark.parametrize(
-    ("command", "strategy"), [(["simulate"], "mf-grad"), (["study", "create"], strategies.DEFAULT)]
-)
-def test_the_help_says_the_defaults(command, strategy, succeed):
+@pytest.mark.parametrize("command", [["simulate"], ["study", "create"]])
+def test_the_help_says_the_defaults(command, succeed):
     out = " ".join(succeed(*command, "--help").split())
-    assert f"By default {strategy}" in out
-    assert f"By default {stopping.DEFAULT}" in out.replace("e- process", "e-process")
+    assert "By default the cheapest for the problem: race where it is proven, else frugal." in out
+    assert "By default the rule of the strategy: contrasts for race, else e-process." in out.replace("e- p", "e-p")
 
 
-def test_without_names_the_defaults_are_used(succeed):
-    (record,) = json.loads(succeed("simulate", "instance.toml", "--runs", 2, "--json"))
-    assert (record["strategy"], record["stopping"]) == ("mf-grad", stopping.DEFAULT)
+@pytest.mark.parametrize(
+    ("family", "strategy", "rule"),
+    [(mfbai.Gaussian(0.01), "race", "contrasts"), (mfbai.Bernoulli(), "frugal", "e-process")],
+)
+def test_without_names_the_cheapest_strategy_that_is_proven_is_used(family, strategy, rule, succeed, folder):
+    instance = mfbai.Instance([[0.3, 0.32], [0.9, 0.9]], [0.1, 1.0], [0.05, 0.0], family)
+    (folder / "known.toml").write_text(mfbai.dumps(instance))
+    (record,) = json.loads(succeed("simulate", "known.toml", "--runs", 2, "--json"))
+    assert (record["strategy"], record["stopping"]) == (strategy, rule)
 
 
 def test_the_command_line_is_loaded_without_numba():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from mfbai.simulation.experiment import Run
 
-INSTANCE, STRATEGY, BASELINE, DELTA, RUNS = "paper-4x5", "frugal", "track-and-stop", 0.01, 500
+INSTANCE, STRATEGY, BASELINE, DELTA, RUNS = "paper-4x5", "race", "track-and-stop", 0.01, 500
 FRAME = 0.05  # seconds between two pictures
 SPEED_UP = 25  # pictures after which one more evaluation is made between two of them
 
@@ -94,9 +94,8 @@ def watch(out: Console, run: Run) -> None:
 
 def start(seed: int) -> Run:
     from mfbai.simulation.experiment import Run, prepare
-    from mfbai.stopping import DEFAULT
 
-    run = Run(prepare(INSTANCE, STRATEGY, DEFAULT, [DELTA], {}, {"seed": seed})[0])
+    run = Run(prepare(INSTANCE, STRATEGY, None, [DELTA], {}, {"seed": seed})[0])
     run.restart(seed, 0)
     return run
 
@@ -107,35 +106,28 @@ def picture(run: Run) -> Group:
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
-    from mfbai.analysis.guarantee import intervals, risk
+    from mfbai.analysis.guarantee import intervals
+    from mfbai.stopping.contrasts import standing
 
     problem, stats = run.setup.instance.problem, run.stats
-    found = risk(problem, stats.count, stats.mean)
+    found = standing(run.rule, DELTA)
     ends = intervals(problem, stats.count, stats.mean, DELTA)
-    proven, needed = proof(run)
+    proven = min(float(found.evidence.min()), found.needed)
     cells = Table(title="cost spent", box=None, header_style="bold", title_justify="left", pad_edge=False)
     cells.add_column("arm")
     for fidelity, cost in zip(problem.fidelities, problem.costs[0], strict=True):
         cells.add_column(f"{fidelity}\n(cost {cost:g})", justify="right")
     cells.add_column("true mean\n(99 % sure)", justify="right")
     for a, arm in enumerate(problem.arms):
-        style = "bold green" if a == found.leader and proven > 0 else ""
+        style = "bold green" if a == found.leader else ""
         spent = [f"{cost:.2f}" for cost in stats.count[a] * problem.costs[a]]
         low, high = ends[a].tolist()
         cells.add_row(arm, *spent, f"{low:.2f}-{high:.2f}" if isfinite(high - low) else "", style=style)
     steps = int(stats.steps[0])
     made = "1 evaluation" if steps == 1 else f"{steps} evaluations"
-    told = f"evidence {proven:.2f} of {needed:.2f} needed; {made}, cost {stats.spent[0]:.2f}"
-    bar = ProgressBar(total=needed, completed=min(proven, needed), width=72)
+    told = f"evidence {proven:.2f} of {found.needed:.2f} needed; {made}, cost {stats.spent[0]:.2f}"
+    bar = ProgressBar(total=found.needed, completed=proven, width=72)
     return Group(told, bar, "\n", cells)
-
-
-def proof(run: Run) -> tuple[float, float]:
-    """The evidence that the leader has against its closest rival, at best so far, and what it takes to stop."""
-    from mfbai.analysis.guarantee import find_risk
-
-    found = find_risk(run.setup.model, run.stats, run.rule)
-    return max(float(found.log_evidence.min()), 0.0), float(run.rule.target[0])
 
 
 def conclude(out: Console, run: Run) -> None:

@@ -17,6 +17,8 @@ JSON = typer.Option(False, "--json", help="Print JSON, for programs.")
 STORAGE = typer.Option(help="The database: sqlite:///FILE, or postgresql://USER@HOST/DATABASE.")
 RISK = 0.05  # an example
 DEFAULT_STORAGE = "sqlite:///mfbai.db"
+DEFAULT_STRATEGY = "By default the cheapest for the problem: race where it is proven, else frugal."
+DEFAULT_RULE = "By default the rule of the strategy: contrasts for race, else e-process."
 
 
 class NamesInHelp(TyperCommand):

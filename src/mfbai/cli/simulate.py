@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from mfbai.cli.options import JSON, NamesInHelp, read_deltas, read_settings
+from mfbai.cli.options import DEFAULT_RULE, DEFAULT_STRATEGY, JSON, NamesInHelp, read_deltas, read_settings
 from mfbai.cli.output import console, print_json
 
 if TYPE_CHECKING:
@@ -23,14 +23,12 @@ def simulate(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="{strategies}; repeat it to compare several. By default the cheapest for the family: race or frugal.",
+            help="{strategies}; repeat it to compare several. " + DEFAULT_STRATEGY,
         ),
     ] = None,
     stopping: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="For strategies without a rule of their own: {rules}. By default one that suits."
-        ),
+        typer.Option(metavar="NAME", help="For strategies without a rule of their own: {rules}. " + DEFAULT_RULE),
     ] = None,
     delta: Annotated[list[str], typer.Option(metavar="NUMBER", help="The risk, or several.")] = ["0.01"],  # noqa: B006
     runs: Annotated[int, typer.Option(help="How many runs.")] = 1000,

@@ -6,14 +6,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mfbai.cli.options import DEFAULT_STORAGE, JSON, RISK, STORAGE, NamesInHelp, number, read_settings
+from mfbai.cli.options import (
+    DEFAULT_RULE,
+    DEFAULT_STORAGE,
+    DEFAULT_STRATEGY,
+    JSON,
+    RISK,
+    STORAGE,
+    NamesInHelp,
+    number,
+    read_settings,
+)
 from mfbai.cli.output import print_json
 from mfbai.cli.study.common import elsewhere, quoted
 
 if TYPE_CHECKING:
     from mfbai.study import Study
 
-BY_DEFAULT = "By default the cheapest for the problem: race, or frugal."
 SEEDS_HELP = "independent or common (arms share seeds), instead of what the file says."
 
 
@@ -22,10 +31,10 @@ def create(
     name: Annotated[str, typer.Option(help="What to call the study.", show_default=False)],
     delta: Annotated[str, typer.Option(metavar="NUMBER", help="The accepted risk of a wrong answer, such as 0.05.")],
     strategy: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Chooses what to evaluate: {strategies}. " + BY_DEFAULT)
+        str | None, typer.Option(metavar="NAME", help="Chooses what to evaluate: {strategies}. " + DEFAULT_STRATEGY)
     ] = None,
     stopping: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Decides when to stop: {rules}. By default the proven one of it.")
+        str | None, typer.Option(metavar="NAME", help="Decides when to stop: {rules}. " + DEFAULT_RULE)
     ] = None,
     tolerance: Annotated[float, typer.Option(help="An arm this close to the best is as good.")] = 0.0,
     max_cost: Annotated[float | None, typer.Option(help="A budget: the verdict may then be `undecided`.")] = None,
