@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -101,32 +100,32 @@ def start(seed: int) -> Run:
 
 
 def picture(run: Run) -> Group:
-    """What is proven and what must be, and what was spent on each cell."""
+    """What is proven against each rival and what must be, and what was spent on each cell."""
+    import numpy as np
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
-    from mfbai.analysis.guarantee import intervals
     from mfbai.stopping.contrasts import standing
 
     problem, stats = run.setup.instance.problem, run.stats
     found = standing(run.rule, DELTA)
-    ends = intervals(problem, stats.count, stats.mean, DELTA)
-    proven = min(float(found.evidence.min()), found.needed)
+    proven = np.minimum(found.evidence, found.needed)
+    rivals = [a for a in range(problem.n_arms) if a != found.leader]
+    out = [a for a in rivals if proven[a] == found.needed]
     cells = Table(title="cost spent", box=None, header_style="bold", title_justify="left", pad_edge=False)
     cells.add_column("arm")
     for fidelity, cost in zip(problem.fidelities, problem.costs[0], strict=True):
         cells.add_column(f"{fidelity}\n(cost {cost:g})", justify="right")
-    cells.add_column("true mean\n(99 % sure)", justify="right")
+    cells.add_column(f"evidence\n(of {found.needed:.2f})", justify="right")
     for a, arm in enumerate(problem.arms):
-        style = "bold green" if a == found.leader else ""
+        style = "bold green" if a == found.leader else "dim" if a in out else ""
         spent = [f"{cost:.2f}" for cost in stats.count[a] * problem.costs[a]]
-        low, high = ends[a].tolist()
-        cells.add_row(arm, *spent, f"{low:.2f}-{high:.2f}" if isfinite(high - low) else "", style=style)
+        cells.add_row(arm, *spent, "leads" if a == found.leader else f"{proven[a]:.2f}", style=style)
     steps = int(stats.steps[0])
     made = "1 evaluation" if steps == 1 else f"{steps} evaluations"
-    told = f"evidence {proven:.2f} of {found.needed:.2f} needed; {made}, cost {stats.spent[0]:.2f}"
-    bar = ProgressBar(total=found.needed, completed=proven, width=72)
+    told = f"ruled out: {len(out)} of {problem.n_arms - 1} rivals; {made}, cost {stats.spent[0]:.2f}"
+    bar = ProgressBar(total=found.needed * (problem.n_arms - 1), completed=float(proven[rivals].sum()), width=72)
     return Group(told, bar, "\n", cells)
 
 
