@@ -17,7 +17,7 @@ from mfbai.study.status import proven
 from mfbai.study.storage import Storage
 
 WORKERS = 4  # evaluations under way, in each study
-PREPARED = 12  # results told at once, until there is something to see
+PREPARED = 4  # results told at once, until there is something to see
 BREATH = 0.03  # seconds in which the server's threads can run
 MOST_BEFORE = 600  # results of a study before it is first shown
 
@@ -89,7 +89,7 @@ def make_shows() -> list[Show]:
     return [
         Show("The wing of least drag", wings, WINGS, 0.001, 0.01, None, begun=0.1, pause=0.7),
         Show("The strongest concrete", mixes, MIXES, 0.01, 0.01, "uniform", begun=0.0, pause=1.2, alarming=True),
-        Show("The best prompt", prompts, PROMPTS, 0.01, 0.05, None, begun=0.8, pause=1.5),
+        Show("The best prompt", prompts, PROMPTS, 0.01, 0.05, None, begun=0.5, pause=1.5),
     ]
 
 
