@@ -41,7 +41,7 @@ def simulated(succeed, *words):
 def test_records_have_exactly_the_documented_fields(succeed):
     (record,) = simulated(succeed, "paper-4x5", "--runs", 20, "--seed", 4)
     assert list(record) == RECORD
-    given = ("paper-4x5", "mf-grad", "e-process", 0.01, 20, 4)
+    given = ("paper-4x5", "race", "contrasts", 0.01, 20, 4)
     assert tuple(record[key] for key in RECORD[:6]) == given
     assert record["stopped"] == 1
 
@@ -100,7 +100,7 @@ def test_variance_replaces_that_of_the_instance(succeed):
 
 def test_set_reaches_the_strategy(succeed):
     """The constant-rate variant is the theory's algorithm with one option changed."""
-    (changed,) = simulated(succeed, "paper-4x5", "--runs", 20, "--set", "rate=0.25")
+    (changed,) = simulated(succeed, "paper-4x5", "--runs", 20, "--strategy", "mf-grad", "--set", "rate=0.25")
     (named,) = simulated(succeed, "paper-4x5", "--runs", 20, "--strategy", "mf-grad-const")
     assert changed["mean_cost"] == named["mean_cost"]
 
@@ -241,11 +241,11 @@ BAD_CALLS = {
     "a problem without a truth": (["problem.toml"], "add a [truth] table"),
     "an unknown strategy": (["paper-4x5", "--strategy", "mf-gard"], "did you mean 'mf-grad'?"),
     "an unknown rule": (["paper-4x5", "--stopping", "stylized"], "did you mean 'stylised'?"),
-    "an unknown setting": (["paper-4x5", "--set", "rte=1"], "did you mean 'rate'?"),
+    "an unknown setting": (["paper-4x5", "--strategy", "mf-grad", "--set", "rte=1"], "did you mean 'rate'?"),
     "a setting where there are none": (["paper-4x5", "--strategy", "uniform", "--set", "rate=1"], "no 'rate'"),
     "a setting without a value": (["paper-4x5", "--set", "rate"], "give KEY=VALUE"),
     "a setting that is no number": (["paper-4x5", "--set", "rate=fast"], "rate is 'fast': give a number"),
-    "a negative rate": (["paper-4x5", "--set", "rate=-1"], "rate is -1.0"),
+    "a negative rate": (["paper-4x5", "--strategy", "mf-grad", "--set", "rate=-1"], "rate is -1.0"),
     "no constant for the theorem": (["paper-4x5", "--stopping", "theorem"], "constant is None"),
     "delta 0": (["paper-4x5", "--delta", "0"], "a risk must lie strictly between 0 and 1"),
     "delta 1": (["paper-4x5", "--delta", "0.1,1"], "delta[1] is 1.0"),
