@@ -154,16 +154,16 @@ def test_arguments_of_the_wrong_kind_are_refused(wrong):
 def test_options_are_checked_beside_other_faults():
     """A wrong risk does not hide a wrong option."""
     with pytest.raises(InvalidInput) as caught:
-        simulate(EASY, delta=3.0, stopping="theorem", options={"rat": 1.0, "rate": -1.0})
+        simulate(EASY, "mf-grad", 3.0, stopping="theorem", options={"rat": 1.0, "rate": -1.0})
     assert {fault.field.split("[")[0] for fault in caught.value.faults} == {"delta", "options", "rate", "constant"}
 
 
 def test_unknown_options_are_refused():
     """With the nearest name."""
     with pytest.raises(InvalidInput, match="did you mean 'rate'"):
-        simulate(EASY, options={"rat": 0.1}, runs=1)
+        simulate(EASY, "mf-grad", options={"rat": 0.1}, runs=1)
     with pytest.raises(InvalidInput, match="rate"):
-        simulate(EASY, options={"rate": -1.0}, runs=1)
+        simulate(EASY, "mf-grad", options={"rate": -1.0}, runs=1)
 
 
 def test_a_problem_without_truth_cannot_be_simulated():
