@@ -53,12 +53,13 @@ def test_the_optimal_shares_are_the_oracles_at_the_estimate():
     assert best.cost_complexity == pytest.approx(expected.cost_complexity)
 
 
-def test_the_remaining_cost_is_what_the_missing_evidence_costs():
-    """The least evidence grows by 1 for every C*."""
-    study = make_study()
+@pytest.mark.parametrize(("strategy", "tests"), [("race", 1), ("frugal", 2)])
+def test_the_remaining_cost_is_what_the_missing_evidence_costs(strategy, tests):
+    """The least evidence grows by 1 for every C*. It must be larger where each rival has a test of its own."""
+    study = make_study(strategy=strategy)
     status = study.status()
     expected = oracle_at_the_means().cost_complexity
-    missing = math.log(2 / 0.05) - max(status.evidence.min(), 0.0)
+    missing = math.log(tests / 0.05) - max(status.evidence.min(), 0.0)
     assert Forecast(study).remaining(status) == pytest.approx(expected * missing)
 
 

@@ -23,7 +23,7 @@ def test_a_study_from_its_creation_to_its_certificate(either):
     rng = np.random.default_rng(1)
     path = either.create("whole")
     settings = either.get(path).json()
-    assert (settings["name"], settings["delta"], settings["strategy"]) == ("whole", 0.05, "frugal")
+    assert (settings["name"], settings["delta"], settings["strategy"]) == ("whole", 0.05, "race")
     assert either.post(f"{path}/add", {"arm": "plain", "fidelity": 0, "values": [0.3, 0.2]}).status == 200
     first, second = either.ask(path, n=2)
     assert either.post(f"{path}/renew", {"trial": first["id"], "lease": 50}).json() == {"state": "running"}
@@ -66,7 +66,7 @@ def test_a_view_has_the_sentences_and_the_forecast_of_the_library(server):
     assert view["sentence"] == sentences.state_of(status)
     assert view["alarms"] == [sentences.alarm(alarm, study.problem) for alarm in status.alarms]
     assert len(view["alarms"]) == len(view["status"]["alarms"]) == 1
-    assert (view["rule"], view["proof_decides"]) == ("the rule 'e-process'", True)
+    assert (view["rule"], view["proof_decides"]) == ("the rule 'contrasts'", True)
     assert view["remaining"] == pytest.approx(Forecast(study).remaining(status), rel=1e-3)
 
 
