@@ -95,8 +95,8 @@ def test_choices_are_those_of_the_server(client):
     """What is offered can be created."""
     choices = client.choices()
     assert choices == make_choices()
-    created = client.create_study(PROBLEM, 0.05, strategy=choices["defaults"]["strategy"])
-    assert created.settings.stopping == choices["defaults"]["stopping"]
+    created = client.create_study(PROBLEM, 0.05, **choices["defaults"])
+    assert (created.settings.strategy, created.settings.stopping) == ("race", "contrasts")
 
 
 def test_numbers_and_reasons_may_be_of_any_kind_as_in_a_study(study):
