@@ -149,6 +149,8 @@ def test_names_that_look_like_scripts_are_text(open_page, server):
     name = f'{IMAGE} {SCRIPT} "it\'s"/?#%'
     server.create(name, SPEC.replace('"deep"', json.dumps(IMAGE)).replace('"coarse"', json.dumps(SCRIPT)))
     server.post(name, "add", arm=IMAGE, fidelity=SCRIPT, values=[5.0, 5.0])
+    for arm in ("baseline", "wide"):  # in a race all arms have a value before one leads
+        server.post(name, "add", arm=arm, fidelity=SCRIPT, values=[0.5])
     server.post(name, "ask")
     page = open_page(server)
     page.get_by_text(name).click()
