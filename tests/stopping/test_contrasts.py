@@ -206,11 +206,11 @@ def test_a_value_does_not_change_the_bets_on_other_rivals_of_its_round(warm, cha
 def test_standing_says_what_is_proven(warm):
     kernel, entries = warm()
     kernel = Kernel(kernel.problem, 0.0, DELTAS[1:2])
-    assert standing(kernel.rule, 0.1).leader == -1
-    assert standing(kernel.rule, 0.1).level == 1.0
+    assert standing(kernel.rule).leader == -1
+    assert standing(kernel.rule).level == 1.0
     for number in range(8):
         kernel.round(number, entries)
-    found = standing(kernel.rule, 0.1)
+    found = standing(kernel.rule)
     assert found.leader == 3
     assert found.evidence[3] == np.inf
     np.testing.assert_array_equal(found.evidence[:3], kernel.rule.proven[0, :3])

@@ -109,7 +109,7 @@ def picture(run: Run) -> Group:
     from mfbai.stopping.contrasts import standing
 
     problem, stats = run.setup.instance.problem, run.stats
-    found = standing(run.rule, DELTA)
+    found = standing(run.rule)
     proven = np.minimum(found.evidence, found.needed)
     rivals = [a for a in range(problem.n_arms) if a != found.leader]
     out = [a for a in rivals if proven[a] == found.needed]

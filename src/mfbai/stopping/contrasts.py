@@ -29,16 +29,16 @@ class Standing(NamedTuple):
     level: float  # the risk of answering the leader now
 
 
-def standing(rule, delta: float, answer: int | None = None) -> Standing:
-    """Where a run stands whose rule was made for `delta` alone; of the leader, or of another answer."""
+def standing(rule, answer: int | None = None) -> Standing:
+    """Where a run stands whose rule has one level; of the leader, or of another answer."""
     leader = int(rule.leader[0]) if answer is None else answer
     evidence = np.zeros(rule.proven.shape[1])
     if leader >= 0:
         evidence = rule.proven[row_of(rule, leader)].copy()
         evidence[leader] = inf
-    needed = float(rule.target[0])
-    tests = delta * exp(needed)
-    return Standing(leader, evidence, needed, min(tests * exp(-float(evidence.min())), 1.0))
+    rows, K = rule.proven.shape
+    level = (K - 1 if rows > 1 else 1) * exp(-float(evidence.min()))
+    return Standing(leader, evidence, float(rule.target[0]), min(level, 1.0))
 
 
 RULES = (

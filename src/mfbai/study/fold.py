@@ -264,7 +264,7 @@ class Fold:
         self.flush()
         model, kept = self.settings.parts.model, [self.rule, getattr(self.state, "rule", None)]
         if self.settings.bets_on_contrasts:
-            standing = contrasts.standing(self.rule, self.settings.delta, answer)
+            standing = contrasts.standing(self.rule, answer)
             return Risk(standing.level, standing.leader, standing.evidence)
         rule = next((record for record in kept if isinstance(record, e_process.State)), None)
         return find_risk(model, self.stats, rule, answer)
@@ -272,7 +272,7 @@ class Fold:
     def needed(self) -> float:
         """What the evidence against each rival must reach."""
         if self.settings.bets_on_contrasts:
-            return contrasts.standing(self.rule, self.settings.delta).needed
+            return contrasts.standing(self.rule).needed
         return log((self.settings.problem.n_arms - 1) / self.settings.delta)
 
     def leader(self, found: Risk) -> int | None:
