@@ -78,7 +78,7 @@ def main(materials=100_000, runs=1000):
     values = sample(materials, seed=0)
     show_bounds(problem, values)
     whole, finest = instances(problem, values.mean(axis=0))
-    for instance, strategy in ((whole, "frugal"), (finest, "frugal"), (finest, "track-and-stop")):
+    for instance, strategy in ((whole, "race"), (finest, "race"), (finest, "track-and-stop")):
         found = mfbai.simulate(instance, strategy, delta=0.05, runs=runs, seed=0)
         low, high = np.quantile(found.steps, [0.1, 0.9])
         print(f"{instance.name}, {strategy}: cost {found.mean_cost:,.0f} ± {found.cost_ci95:,.0f}", end=", ")
