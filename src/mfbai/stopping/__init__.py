@@ -1,7 +1,11 @@
 """Stopping rules, by name, separate from sampling. How to add one: docs/developer/extending.md.
 
 interface        the shape of a rule
-e_process        proven for every strategy, and tight: the default
+contrasts        proven for race, and the tightest: bets on differences
+books            of contrasts, where every value has a seed of its own
+rounds           of contrasts, where arms share seeds
+exclusion        what both share
+e_process        proven for every strategy, family and order
 kaufmann_koolen  proven, and loose
 stylised         the heuristic of the paper's experiments
 theorem          the paper's theorem, up to a constant to be given
@@ -14,7 +18,7 @@ from mfbai.stopping.interface import Rule, decide, observe
 
 __all__ = ["DEFAULT", "RULES", "Rule", "decide", "observe"]
 
-DEFAULT = "e-process"  # proven
+DEFAULT = "e-process"  # of strategies that have no rule of their own: proven for all
 RULES: dict[str, Rule] = {
     rule.name: rule for module in (e_process, contrasts, stylised, theorem, kaufmann_koolen) for rule in module.RULES
 }
