@@ -1,4 +1,4 @@
-"""An arm that is as good as any other is hardly ever ruled out, whoever samples. At full size: bench/contrasts.py."""
+"""An arm that is as good as any other is hardly ever ruled out, by any sampling. At full size: bench/contrasts.py."""
 
 import pytest
 from scipy.stats import binom

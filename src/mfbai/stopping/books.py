@@ -6,9 +6,10 @@ its tilt g before it is seen:
     a leader's value X    A += g (X - bias_high),    V += g^2 variance,    b += g
     the rival's own Y     A += g (bias_low - Y),     V += g^2 variance,    b -= g
 
-If the claim is true, exp(t (A - b x) - t^2 V / 2) is a supermartingale for every t, with x the top mean of j, whoever
-leads. Whenever b is 0 it does not depend on x, and sum_t weight_t exp(t A - t^2 V / 2) may be tested: j is out for good
-once it reaches 1 / delta. Only one arm is truly the best, so there is no union over arms. docs/theory/guarantee.md.
+If the claim is true, exp(t (A - b x) - t^2 V / 2) is a supermartingale for every t, with x the top mean of j, however
+often the leader changes. Whenever b is 0 it does not depend on x, and sum_t weight_t exp(t A - t^2 V / 2) may be
+tested: j is out for good once it reaches 1 / delta. Only one arm is truly the best, so there is no union over arms.
+docs/theory/guarantee.md has the proof.
 
 With a tolerance an arm may be the best and its rival a right answer, so there is a book for each pair (leader, rival),
 in the row of the leader, and all of them must hold: ln((K - 1) / delta).

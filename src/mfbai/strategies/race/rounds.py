@@ -38,7 +38,7 @@ class State(NamedTuple):
     size: np.ndarray  # (1,) its evaluations
     plan: np.ndarray  # (4, room) of each: arm, fidelity, seed within the round, part
     learnt: np.ndarray  # (1,) rounds that were learnt when the plan was made
-    due: np.ndarray  # (1,) and at how many it is made anew
+    due: np.ndarray  # (1,) and at how many there is a new one
     reach: np.ndarray  # (K, M) R
     noise: np.ndarray  # (K, M) variances, less what leader and rival have in common
     need: np.ndarray  # (K,) nats that are missing; 0 for the leader and for rivals that are ruled out
@@ -113,7 +113,7 @@ def rounds_tell(model, stats, state, arm, fidelity, x):
 
 @kernel(inline=False)
 def make_round(model, stats, state):
-    """The next round: plan anew if it is time, and write it down."""
+    """Write down the next round, by a new plan if it is time for one."""
     rule = state.rule
     s = largest(rule.work)
     left = rule.left[row_of(rule, s), rule.target.size - 1]
@@ -195,7 +195,7 @@ def evidence(model, rule, s, j):
 @kernel
 def set_rounds(model, state, s, m):
     """How many rounds it takes to rule out each rival with the leader at m; the least that will do for all, infinite
-    if some rival cannot be ruled out, and the most that is of use."""
+    if some rival cannot be ruled out, and the most that helps."""
     rule, shortest, longest = state.rule, 0.0, 0.0
     for j in range(state.need.size):
         if state.need[j] == 0.0:
