@@ -14,6 +14,7 @@ from mfbai.kernels.laws import sample
 from mfbai.kernels.stats import make_stats
 from mfbai.run import loop
 from mfbai.run.state import arrays_of
+from mfbai.run.truth import make_truth
 from mfbai.stopping import RULES, e_process
 from mfbai.strategies import STRATEGIES, ask
 from support import naive_e_values
@@ -159,7 +160,7 @@ def test_a_replay_and_the_compiled_loop_end_in_the_same_state(name, strategy):
     again, looped = (Trial(instance, strategy, deltas, 5) for _ in range(2))
     arms, fidelities, values = map(np.array, zip(*single.journal, strict=True))
     loop.replay(again.model, *records(again), arms, fidelities, values)
-    loop.advance(looped.model, looped.truth, *records(looped), looped.pending, looped.rng, 10**6)
+    loop.advance(looped.model, make_truth(looped.truth, None), *records(looped), looped.pending, looped.rng, 10**6)
     for other in (again, looped):
         for a, b in zip(arrays_of(records(single)), arrays_of(records(other)), strict=True):
             np.testing.assert_array_equal(a, b)

@@ -85,7 +85,7 @@ def _check_pairing(faults: Faults, problem: Problem, plan: Strategy, rule: Rule 
     why = "with common seeds a value's law depends on the others', and only race with contrasts is proven for that"
     if common and plan.round is None:
         faults.add("strategy", f"is {plan.name!r}: {why}")
-    if common and rule is not None and rule.only is None:
+    elif common and rule is not None and rule.only is None:
         faults.add("stopping", f"is {rule.name!r}: {why}")
     if rule is not None and rule.only not in (None, plan.name):
         faults.add("stopping", f"is {rule.name!r}, which bets on what {rule.only} plans: take it with {rule.only}")

@@ -13,7 +13,7 @@ import numpy as np
 from mfbai.stopping.books import make_books
 from mfbai.stopping.exclusion import row_of
 from mfbai.stopping.interface import Rule
-from mfbai.stopping.rounds import make_rounds
+from mfbai.stopping.rounds import Rounds, make_rounds
 
 
 def init(model, deltas, fidelities):
@@ -29,9 +29,16 @@ class Standing(NamedTuple):
     level: float  # the risk of answering the leader now
 
 
+def leader_of(rule) -> int:
+    """The arm that seems the best by what was learnt; -1 while nothing was."""
+    if not isinstance(rule, Rounds):
+        return int(rule.leader[0])
+    return int(np.argmax(rule.work.psi_low + rule.work.psi_high)) if rule.learnt[0] else -1
+
+
 def standing(rule, answer: int | None = None) -> Standing:
     """Where a run stands whose rule has one level; of the leader, or of another answer."""
-    leader = int(rule.leader[0]) if answer is None else answer
+    leader = leader_of(rule) if answer is None else answer
     evidence = np.zeros(rule.proven.shape[1])
     if leader >= 0:
         evidence = rule.proven[row_of(rule, leader)].copy()

@@ -222,7 +222,8 @@ class Fold:
         queue = self._queue_of(cell)
         if not queue or not self.waiting:
             return None, 0
-        return queue[0], len(self.waiting) if self.settings.ordered else sum(trial in self.waiting for trial in queue)
+        held = self.waiting.items() if self.settings.ordered else ((n, self.waiting.get(n)) for n in queue)
+        return queue[0], sum(1 for _, told in held if told and told[1])  # failed trials have no values
 
     def obstacle(self, cell: Cell) -> str | None:
         """Why an evaluation of a cell must not be handed out now, and what to do about it; None if it may be.

@@ -154,9 +154,15 @@ def make_plan(model, state, s):
             state.need[j] = max(target + MARGIN - rule.proven[row, j], LEAST)
             least = min(least, evidence(model, rule, s, j))
     optimism = log(1.0 + BETA * target / max(least, 1.0))
+    shared, rivals = 0.0, 0  # what is left of the noise where luck cancels: of each rival, and on average
+    for j in range(state.need.size):
+        if state.need[j] > 0.0:
+            shared += rule.ratio[j]
+            rivals += 1
     for a in range(state.need.size):
+        left = (1.0 - rule.correlation[0]) * (shared / rivals if a == s else rule.ratio[a])
         for m in range(M):
-            state.noise[a, m] = rule.noise[a, m] * (1.0 - rule.correlation[0])
+            state.noise[a, m] = left * rule.noise[a, m]
     for a in range(state.need.size):
         if a == s or state.need[a] > 0.0:
             reach_of(model, rule, state.noise, rule.work, optimism, a == s, 0.0, a, state.reach)
