@@ -38,7 +38,7 @@ class Claims:
         self.proven[row, j] = max(self.proven[row, j], evidence)
 
     def answer(self, leader, level):
-        """Who is the best, or -1."""
+        """The best arm, or -1."""
         left = [j for j in range(self.K) if self.proven[self.row(leader), j] < self.targets[level]]
         if leader < 0 or len([j for j in left if self.rows == 1 or j != leader]) > (self.rows == 1):
             return -1
