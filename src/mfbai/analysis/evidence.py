@@ -119,7 +119,7 @@ def read_tables(
             means = [[np.nan if x is None else x for x in row] for row in table.tolist()]  # None is missing in JSON
     values = cells.read("means", means, full=True)
     if values is not None:
-        inside = np.clip(values, *problem.family.mean_range)
+        inside = np.clip(values, *problem.family.ranges(problem.n_fidelities))
         values = np.where(abs(values - inside) <= ROUNDING * abs(values), inside, values)  # a mean of bounds, rounded
         problem.family.check_means(cells, values)
     faults.raise_if_any("evidence")

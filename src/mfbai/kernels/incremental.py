@@ -13,12 +13,13 @@ from math import inf, sqrt
 
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.laws import is_quadratic, reach
-from mfbai.kernels.transport import SURE, evaluate, meeting
+from mfbai.kernels.transport import SURE, evaluate, meeting, renew
 
 
 @kernel
 def follow(model, weights, means, work):
     """The same as `evaluate`, for callers that report every change by the functions below."""
+    renew(model, work)
     if is_quadratic(model.law) and work.calm[0]:
         value, challenger, x, done = same_row(model, weights, means, work)
         if done:

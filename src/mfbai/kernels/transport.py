@@ -49,6 +49,7 @@ class Work(NamedTuple):
     n_wells: np.ndarray  # (K,)
     stack: np.ndarray  # (2, DEPTH) intervals of the global search
     best: np.ndarray  # (2, 1) its result
+    epoch: np.ndarray  # (1,) the model's, when it was last looked at
 
 
 def make_work(model) -> Work:
@@ -74,6 +75,7 @@ def make_work(model) -> Work:
         n_wells=np.zeros(K, dtype=np.int64),
         stack=np.zeros((2, DEPTH)),
         best=np.zeros((2, 1)),
+        epoch=np.zeros(1, dtype=np.int64),
     )
 
 
@@ -230,6 +232,18 @@ def well(work, arm, k, psi):
 
 
 @kernel
+def renew(model, work):
+    """Forget all fits and bounds if the model has changed; returns whether it has."""
+    if work.epoch[0] == model.epoch[0]:
+        return False
+    work.epoch[0] = model.epoch[0]
+    work.stale[:] = True
+    work.floor[:] = 0.0
+    work.calm[0] = False
+    return True
+
+
+@kernel
 def ensure(model, weights, means, arm, work):
     """Fit the arm, unless its fit is exact as it stands."""
     if work.stale[arm] or work.born[arm] != work.growth[0]:
@@ -262,6 +276,7 @@ def row(model, weights, means, i, first, enough, work):
 @kernel
 def refit(model, weights, means, work):
     """Fit the stale arms; name the arm of the largest psi and that of the largest misfit, as far as known."""
+    renew(model, work)
     top, worst = 0, 0
     for a in range(weights.shape[0]):
         if work.stale[a]:
@@ -320,6 +335,7 @@ def evaluate(model, weights, means, work):
 @kernel(inline=False)
 def evaluate_top(model, weights, means, work):
     """The row of the arm of the largest psi: its value, that arm, its challenger, and their top means. O(K M)."""
+    renew(model, work)
     for a in range(weights.shape[0]):
         ensure(model, weights, means, a, work)
     top, _ = refit(model, weights, means, work)

@@ -21,22 +21,26 @@ from mfbai.checks import Cells, numbers
 from mfbai.errors import Faults
 
 Law: TypeAlias = Any  # a NamedTuple of numbers and (K, M) arrays, with `traits`
+LEVELS = 65  # of the histogram of bounded values
 Record = TypeVar("Record", bound=tuple[Any, ...])
 
 
 def traits(
-    *, quadratic: bool = False, convex: bool = True, tail_variance: float | None = None
+    *, quadratic: bool = False, convex: bool = True, known: bool = True, tail_variance: float | None = None
 ) -> Callable[[type[Record]], type[Record]]:
     """Say of a law, a NamedTuple, what kernels choose their methods by. They read it off the type, when they compile.
 
     quadratic      d(p, q) = precision (p - q)^2 / 2 with an array `precision`, (K, M), and the noise is sub-Gaussian
                    with variances of 1 / precision
     convex         d(p, q) is convex in q
+    known          if quadratic: whether `precision` is stated; else it is what was learnt so far, which steers what is
+                   evaluated and is no part of any proof
     tail_variance  if not quadratic: a number v such that no noise has heavier tails than a normal of variance v
     """
 
     def say(law: type[Record]) -> type[Record]:
-        for name, value in {"quadratic": quadratic, "convex": convex, "tail_variance": tail_variance}.items():
+        says = {"quadratic": quadratic, "convex": convex, "known": known, "tail_variance": tail_variance}
+        for name, value in says.items():
             setattr(law, name, value)
         return law
 
@@ -51,6 +55,36 @@ class GaussianLaw(NamedTuple):
     deviation: NDArray[np.float64]  # (K, M) sqrt(variance)
     low: float  # rewards are drawn from {low, high} if these are finite, else from a normal
     high: float
+
+
+class Memory(NamedTuple):
+    """What a run has learnt of noise whose size nobody stated: see `kernels.laws.symmetric`."""
+
+    pooled: NDArray[np.float64]  # (2, M) of each fidelity: sums of squared deviations from the cells' means; how many
+    total: NDArray[np.float64]  # (3,) of all values: how many, their mean, the sum of squared deviations from it
+    due: NDArray[np.float64]  # (1,) the number of values at which all cells are estimated anew
+
+
+@traits(quadratic=True, known=False)
+class SymmetricLaw(NamedTuple):
+    """Noise that is symmetric around the mean; for sampling decisions, a normal of the variance estimated so far."""
+
+    precision: NDArray[np.float64]  # (K, M) 1 / estimated variance; changes
+    memory: Memory
+    deviation: NDArray[np.float64]  # (K, M) the truth of a simulation, which draws normals
+    width: float  # of the interval that holds all top means
+
+
+@traits(quadratic=True, known=False)
+class BoundedLaw(NamedTuple):
+    """Values between two bounds; for sampling decisions, a normal of the variance estimated so far."""
+
+    precision: NDArray[np.float64]  # (K, M) 1 / estimated variance; changes
+    memory: Memory
+    deviation: NDArray[np.float64]  # (K, M) the truth of a simulation, which draws from Beta laws
+    low: NDArray[np.float64]  # (M,) of the values, as kernels see them
+    high: NDArray[np.float64]  # (M,)
+    levels: NDArray[np.float64]  # (K, M, LEVELS) how many values are at each level; those in between are split
 
 
 @traits(tail_variance=0.25)
@@ -79,6 +113,7 @@ class Family(ABC):
     """What every family answers: its name, its possible means, its possible values."""
 
     name: ClassVar[str]
+    learns: ClassVar[bool] = False  # whether nobody states the size of the noise: it is estimated on the way
     open_range: ClassVar[bool] = False  # whether the finite ends of mean_range are impossible as true means
 
     @property
@@ -91,18 +126,28 @@ class Family(ABC):
 
     def check_means(self, cells: Cells, means: NDArray[np.float64]) -> None:
         """Note the true means, (K, M), that are impossible."""
-        low, high = self.mean_range
+        low, high = self.ranges(means.shape[1])
         outside = (means < low) | (means > high)
         if self.open_range:
             outside |= (means == low) | (means == high)
-        where = f"strictly between {low:g} and {high:g}" if self.open_range else f"in [{low:g}, {high:g}]"
-        cells.refuse("means", means, outside, f"a mean of this {self.name} family must be {where}")
+
+        def why(index: tuple[int, ...]) -> str:
+            ends = f"{low[index[1]]:g}", f"{high[index[1]]:g}"
+            where = f"strictly between {ends[0]} and {ends[1]}" if self.open_range else f"in [{ends[0]}, {ends[1]}]"
+            return f"a mean of this {self.name} family must be {where}"
+
+        cells.refuse("means", means, outside, why)
 
     @abstractmethod
     def law(self, shape: tuple[int, int], sign: float = 1.0) -> Law:
         """The compiled form for K x M cells."""
 
-    def admits(self, value: float) -> bool:
+    def ranges(self, n_fidelities: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The same for each fidelity, (M,)."""
+        low, high = (np.full(n_fidelities, end) for end in self.mean_range)
+        return low, high
+
+    def admits(self, value: float, fidelity: int = -1) -> bool:
         """Whether an evaluation can return `value`."""
         low, high = self.mean_range
         return bool(np.isfinite(value) and low <= value <= high)
@@ -181,7 +226,7 @@ class Bernoulli(Family):
     def law(self, shape: tuple[int, int], sign: float = 1.0) -> BernoulliLaw:
         return BernoulliLaw(sign)
 
-    def admits(self, value: float) -> bool:
+    def admits(self, value: float, fidelity: int = -1) -> bool:
         return value in (0, 1)
 
 
@@ -195,7 +240,7 @@ class Poisson(Family):
     def law(self, shape: tuple[int, int], sign: float = 1.0) -> PoissonLaw:
         return PoissonLaw(sign)
 
-    def admits(self, value: float) -> bool:
+    def admits(self, value: float, fidelity: int = -1) -> bool:
         return bool(np.isfinite(value) and value >= 0 and value == np.floor(value))
 
 
@@ -210,8 +255,91 @@ class Exponential(Family):
     def law(self, shape: tuple[int, int], sign: float = 1.0) -> ExponentialLaw:
         return ExponentialLaw(sign)
 
-    def admits(self, value: float) -> bool:
+    def admits(self, value: float, fidelity: int = -1) -> bool:
         return bool(np.isfinite(value) and value > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Symmetric(Family):
+    """Noise of any size that is symmetric around its mean; the top means are between low and high.
+
+    Nobody has to state a variance, which may also change from value to value. Heavy tails do no harm.
+    """
+
+    name = "symmetric"
+    learns = True
+    low: float
+    high: float
+
+    def ranges(self, n_fidelities: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        low, high = super().ranges(n_fidelities)
+        low[-1], high[-1] = self.low, self.high  # of the true means; those of other fidelities follow by their bias
+        return low, high
+
+    def check(self, cells: Cells) -> None:
+        _check_bounds(cells.faults, (self.low, self.high), "low and high")
+
+    def law(self, shape: tuple[int, int], sign: float = 1.0) -> SymmetricLaw:
+        return SymmetricLaw(*_learning(shape, self.high - self.low), np.full(shape, np.nan), self.high - self.low)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "low": float(self.low), "high": float(self.high)}
+
+
+@dataclass(frozen=True, eq=False)
+class Bounded(Family):
+    """Values between low and high, of any law: scores, accuracies. One number each, or one for each fidelity.
+
+    Nobody has to state a variance.
+    """
+
+    name = "bounded"
+    learns = True
+    low: ArrayLike
+    high: ArrayLike
+
+    @property
+    def mean_range(self) -> tuple[float, float]:
+        return float(np.min(self.low)), float(np.max(self.high))
+
+    def ranges(self, n_fidelities: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        low, high = (np.full(n_fidelities, end, dtype=np.float64) for end in (self.low, self.high))
+        return low, high
+
+    def check(self, cells: Cells) -> None:
+        low, high = numbers(cells.faults, "low", self.low), numbers(cells.faults, "high", self.high)
+        if low is None or high is None:
+            return
+        M = cells.shape[1]
+        for name, end in {"low": low, "high": high}.items():
+            if end.shape not in ((), (M,)) or not np.isfinite(end).all():
+                told = f"give a finite number, or a list of {M}, one per fidelity"
+                cells.faults.add(name, f"is {getattr(self, name)!r:.60}: {told}")
+                return
+        if not (low < high).all():
+            cells.faults.add("low", f"is {self.low!r:.60}, and high is {self.high!r:.60}: low must be below high")
+
+    def law(self, shape: tuple[int, int], sign: float = 1.0) -> BoundedLaw:
+        low, high = self.ranges(shape[1])
+        if sign < 0:
+            low, high = 0.0 - high, 0.0 - low
+        learning = _learning(shape, float((high - low)[-1]))
+        return BoundedLaw(*learning, np.full(shape, np.nan), low, high, np.zeros((*shape, LEVELS)))
+
+    def admits(self, value: float, fidelity: int = -1) -> bool:
+        low, high = np.asarray(self.low, dtype=np.float64), np.asarray(self.high, dtype=np.float64)
+        inside = low.flat[fidelity if low.ndim else 0] <= value <= high.flat[fidelity if high.ndim else 0]
+        return bool(np.isfinite(value) and inside)
+
+    def to_dict(self) -> dict[str, Any]:
+        ends = {name: np.asarray(getattr(self, name), dtype=np.float64).tolist() for name in ("low", "high")}
+        return {"name": self.name, **ends}
+
+
+def _learning(shape: tuple[int, int], width: float) -> tuple[NDArray[np.float64], Memory]:
+    """What is known of noise before the first value: that it is not much wider than the range."""
+    memory = Memory(np.zeros((2, shape[1])), np.zeros(3), np.zeros(1))
+    return np.full(shape, 16.0 / width**2), memory
 
 
 def _check_variance(cells: Cells, variance: Any) -> None:
@@ -220,14 +348,14 @@ def _check_variance(cells: Cells, variance: Any) -> None:
         cells.refuse("variance", array, array < 1e-300, "a variance must be positive")
 
 
-def _check_bounds(faults: Faults, bounds: Any) -> None:
-    array = numbers(faults, "bounds", bounds)
+def _check_bounds(faults: Faults, bounds: Any, field: str = "bounds") -> None:
+    array = numbers(faults, field, bounds)
     if array is None:
         return
     if array.shape != (2,) or not np.isfinite(array).all() or array[0] >= array[1]:
-        faults.add("bounds", f"is {bounds!r}: give two finite numbers, the lower one first")
+        faults.add(field, f"is {bounds!r}: give two finite numbers, the lower one first")
 
 
 FAMILIES: dict[str, type[Family]] = {
-    family.name: family for family in (Gaussian, SubGaussian, Bernoulli, Poisson, Exponential)
+    family.name: family for family in (Gaussian, SubGaussian, Symmetric, Bounded, Bernoulli, Poisson, Exponential)
 }

@@ -109,7 +109,7 @@ def _check_family(cells: Cells, family: Any) -> Family | None:
 
 
 def _refuse_impossible_arms(cells: Cells, low: Array, high: Array, family: Family) -> None:
-    top_low, top_high = top_interval(low, high, family.mean_range)
+    top_low, top_high = top_interval(low, high, family.ranges(cells.shape[1]))
     for arm in np.flatnonzero(top_low > top_high)[:SHOWN_CELLS]:
         why = f"leave no possible mean: {family.name} means are in {list(family.mean_range)}"
         cells.faults.add("biases", f"{why}; check arm {cells.arms[arm]!r}")
@@ -147,6 +147,23 @@ def refuse_tie(faults: Faults, arms: Sequence[str], top: Array) -> None:
         faults.add("means", f"of arms {names} tie at the top fidelity; the best arm must be unique")
 
 
-def top_interval(low: Array, high: Array, mean_range: tuple[float, float]) -> tuple[Array, Array]:
-    """(K,) ends of {x : x + [low, high] meets the mean range at every fidelity}."""
-    return (mean_range[0] - high).max(axis=1), (mean_range[1] - low).min(axis=1)
+def top_interval(low: Array, high: Array, ranges: tuple[Array, Array]) -> tuple[Array, Array]:
+    """(K,) ends of {x : x + [low, high] meets the range of the means at every fidelity}."""
+    return (ranges[0] - high).max(axis=1), (ranges[1] - low).min(axis=1)
+
+
+def check_deviation(cells: Cells, family: Family | None, deviation: Any) -> Array | None:
+    """The standard deviations of a simulation, if they can be read and the family needs them."""
+    if family is None:
+        return None
+    if not family.learns:
+        if deviation is not None:
+            cells.faults.add("deviation", f"is not for the {family.name} family, which states its noise: leave it out")
+        return None
+    if deviation is None:
+        cells.faults.add("deviation", f"is missing: the {family.name} family does not say how noisy a simulation is")
+        return None
+    table = cells.read("deviation", deviation)
+    if table is not None:
+        cells.refuse("deviation", table, table < 0, "a deviation cannot be negative")
+    return table

@@ -30,6 +30,6 @@ def positions_of(problem: Problem, means: Array) -> Array:
 
 def _bounds(problem: Problem, tops: Array) -> tuple[Array, Array]:
     """(truths, K, M) the least and the greatest mean of each cell, with these tops."""
-    least, greatest = problem.family.mean_range
+    least, greatest = problem.family.ranges(problem.n_fidelities)
     low, high = tops[:, :, None] + problem.bias_low, tops[:, :, None] + problem.bias_high
     return np.maximum(low, least), np.minimum(high, greatest)

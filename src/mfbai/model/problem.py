@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from mfbai.checks import real
 from mfbai.errors import Fault, Faults, InvalidInput
@@ -22,7 +22,7 @@ from mfbai.model.given import DIRECTIONS as DIRECTIONS
 from mfbai.model.given import ROUNDING as ROUNDING
 from mfbai.model.given import SEEDS as SEEDS
 from mfbai.model.given import Array as Array
-from mfbai.model.given import check_known, check_means, read_names, refuse_tie, top_interval
+from mfbai.model.given import check_deviation, check_known, check_means, read_names, refuse_tie, top_interval
 
 
 class Model(NamedTuple):
@@ -35,7 +35,8 @@ class Model(NamedTuple):
     top_high: Array  # (K,) greatest top mean for which every cell still has a possible mean
     tolerance: float  # an arm this close to the best is as good
     law: Law
-    common: bool = False  # whether arms share seeds
+    common: bool  # whether arms share seeds
+    epoch: NDArray[np.int64]  # (1,) grows when `law` or the interval of top means has changed for other cells too
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -119,12 +120,12 @@ class Problem:
         gap = real(tolerance)
         if gap is None or not 0 <= gap < np.inf:
             raise InvalidInput([Fault("tolerance", f"is {tolerance!r:.60}: it must be 0 or more, and finite")])
-        low, high, mean_range = self.bias_low, self.bias_high, self.family.mean_range
+        low, high, ranges = self.bias_low, self.bias_high, self.family.ranges(self.n_fidelities)
         if self.sign < 0:
-            low, high, mean_range = 0.0 - high, 0.0 - low, (0.0 - mean_range[1], 0.0 - mean_range[0])  # no -0.0
+            low, high, ranges = 0.0 - high, 0.0 - low, (0.0 - ranges[1], 0.0 - ranges[0])  # no -0.0
         law = self.family.law(self.shape, self.sign)
-        top = top_interval(low, high, mean_range)
-        return Model(self.costs.copy(), low.copy(), high.copy(), *top, gap, law, self.seeds == "common")
+        known = (self.costs.copy(), low.copy(), high.copy(), *top_interval(low, high, ranges))
+        return Model(*known, gap, law, self.seeds == "common", np.zeros(1, dtype=np.int64))
 
     def replace(self, **changes: Any) -> Problem:
         """The same problem, but for the arguments of Problem given here.
@@ -135,9 +136,11 @@ class Problem:
         """
         return Problem(**{**self._arguments(), **changes})
 
-    def instance(self, means: ArrayLike, *, name: str | None = None, ties: bool = False) -> Instance:
-        """This problem with its truth, the (K, M) means."""
-        return Instance(means, **self._arguments(), name=name, ties=ties)
+    def instance(
+        self, means: ArrayLike, *, name: str | None = None, ties: bool = False, deviation: ArrayLike | None = None
+    ) -> Instance:
+        """This problem with its truth, the (K, M) means, and where the family does not say it, the deviation."""
+        return Instance(means, **self._arguments(), name=name, ties=ties, deviation=deviation)
 
     def with_variance(self, variance: ArrayLike) -> Problem:
         """The same problem with another known variance (or proxy)."""
@@ -189,7 +192,8 @@ class Problem:
         }
 
     def _arrays(self) -> tuple[Any, ...]:
-        return (self.costs, self.bias_low, self.bias_high, *self.family.law(self.shape))
+        noise = () if self.family.learns else self.family.law(self.shape)
+        return (self.costs, self.bias_low, self.bias_high, *self.family.ranges(self.n_fidelities), *noise)
 
     def _summary(self) -> str:
         arms = f"{self.n_arms} arms ({_some(self.arms)})"
@@ -205,6 +209,9 @@ class Instance:
 
     The best arm must be unique, unless `ties` says otherwise: then a tolerance is needed to find an answer.
 
+    `deviation` is the standard deviation of the values, for families that do not state it: one number, one per
+    fidelity or (K, M).
+
     `correlation` is that of values with the same seed, of all arms and fidelities; or a table with that of `arms` at
     one fidelity, of `fidelities` of one arm, and the `factor` they share, "normal" or "heavy". It matters only where
     seeds are common.
@@ -217,6 +224,7 @@ class Instance:
 
     problem: Problem
     means: Array  # (K, M), read-only
+    deviation: Array | None  # (K, M), read-only; None if the family states the noise
     name: str | None  # a label; two instances of different names can be equal
     correlation: Correlation | None  # None if values are independent
 
@@ -233,6 +241,7 @@ class Instance:
         seeds: str = "independent",
         name: str | None = None,
         ties: bool = False,
+        deviation: ArrayLike | None = None,
         correlation: CorrelationLike = None,
     ) -> None:
         faults = Faults()
@@ -241,12 +250,19 @@ class Instance:
         table = check_means(cells, known, means)
         if table is not None and known.sign is not None and not ties:
             refuse_tie(faults, cells.arms, known.sign * table[:, -1])
+        spread = check_deviation(cells, known.family, deviation)
         shared = read_correlation(faults, correlation, known.family)
         faults.raise_if_any("instance")
         problem = Problem(
             cells.arms, costs, biases, family, fidelities=cells.fidelities, direction=direction, seeds=seeds
         )
-        vars(self).update(problem=problem, means=_read_only(table, cells.shape), name=name, correlation=shared)
+        vars(self).update(
+            problem=problem,
+            means=_read_only(table, cells.shape),
+            deviation=None if spread is None else _read_only(spread, cells.shape),
+            name=name,
+            correlation=shared,
+        )
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -272,6 +288,13 @@ class Instance:
         second, first = np.sort(self.problem.sign * self.means[:, -1])[-2:]
         return float(first - second)
 
+    def model(self, tolerance: float = 0.0) -> Model:
+        """That of the problem, with what a simulation draws values by."""
+        model = self.problem.model(tolerance)
+        if self.deviation is None:
+            return model
+        return model._replace(law=model.law._replace(deviation=self.deviation.copy()))
+
     def with_variance(self, variance: ArrayLike) -> Instance:
         """The same instance with another known variance (or proxy)."""
         other = copy.copy(self)
@@ -287,13 +310,15 @@ class Instance:
     def to_dict(self) -> dict[str, Any]:
         """The tables of a spec file (see mfbai.model.spec)."""
         shared = {} if self.correlation is None else {"correlation": self.correlation.to_spec()}
-        return {**self.problem.to_dict(), "truth": {"means": self.means.tolist(), **shared}}
+        spread = {} if self.deviation is None else {"deviation": self.deviation.tolist()}
+        return {**self.problem.to_dict(), "truth": {"means": self.means.tolist(), **spread, **shared}}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Instance):
             return NotImplemented
         same = self.problem == other.problem and self.correlation == other.correlation
-        return same and np.array_equal(self.means, other.means)
+        tables = [(part.means, -1.0 if part.deviation is None else part.deviation) for part in (self, other)]
+        return same and all(map(np.array_equal, *tables))
 
     def __repr__(self) -> str:
         label = f" {self.name!r}" if self.name else ""

@@ -49,7 +49,7 @@ def assemble(
     plan = STRATEGIES[strategy]
     rule = RULES[stopping] if stopping is not None and not plan.own_rule else None
     problem = what.problem if isinstance(what, Instance) else what
-    model = problem.model(tolerance)
+    model = what.model(tolerance)
     fidelities = 1 if plan.top_only else problem.n_fidelities
     faults = Faults()
     _check_pairing(faults, problem, plan, rule)

@@ -17,7 +17,7 @@ from mfbai.model.problem import Instance, Model
 from mfbai.model.spec import check_instance
 from mfbai.run.assemble import assemble, choose
 from mfbai.run.loop import advance, make_outcome
-from mfbai.run.state import arrays_of
+from mfbai.run.state import arrays_of, changing, own_model
 from mfbai.run.truth import make_truth
 from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
@@ -46,6 +46,7 @@ class Run:
     def __init__(self, setup: Setup) -> None:
         shape = setup.instance.shape
         self.setup = setup
+        self.model = own_model(setup.model)
         self.stats = make_stats(shape)
         self.state = setup.make_state()
         self.rule = setup.make_rule(self.state)
@@ -54,8 +55,8 @@ class Run:
         self.rng = np.random.default_rng(0)
         correlation = setup.instance.correlation if setup.model.common else None  # independent seeds share nothing
         self.truth = make_truth(setup.truth, correlation)
-        changing = (self.stats, self.state, self.rule, self.outcome, self.truth[1:])  # not the means
-        self._fresh = [(a, a.copy()) for a in arrays_of(changing)]
+        records = (changing(self.model), self.stats, self.state, self.rule, self.outcome, self.truth[1:])
+        self._fresh = [(a, a.copy()) for a in arrays_of(records)]
 
     def restart(self, seed: int, run: int) -> None:
         """Begin the run of that number. Its random numbers depend on seed and run alone."""
@@ -66,7 +67,7 @@ class Run:
     def advance(self, until: int) -> None:
         """Go on until every level is decided or `until` evaluations are made."""
         records = (self.stats, self.state, self.rule, self.outcome)
-        advance(self.setup.model, self.truth, *records, self.pending, self.rng, until)
+        advance(self.model, self.truth, *records, self.pending, self.rng, until)
 
     def advance_unless(self, cancelled: Event, until: int) -> bool:
         """The same, but give up soon after `cancelled` is set; returns whether it was not."""

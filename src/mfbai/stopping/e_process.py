@@ -18,7 +18,7 @@ import numpy as np
 
 from mfbai.kernels import e_values
 from mfbai.kernels.jit import kernel
-from mfbai.kernels.transport import Work, fit, make_work, pair
+from mfbai.kernels.transport import Work, fit, make_work, pair, renew
 from mfbai.stopping.glr import contribution
 from mfbai.stopping.interface import Rule, decide, observe
 
@@ -67,6 +67,8 @@ def init(model, deltas, fidelities) -> State:
 @kernel
 def e_process_observe(model, stats, rule, arm, fidelity, x):
     rule.work.stale[arm] = True
+    if renew(model, rule.work):
+        rule.wait[:] = 0.0
     for side in range(2):
         if rule.pair[side] == arm:
             now = contribution(model, stats, arm, fidelity, rule.meeting[side])

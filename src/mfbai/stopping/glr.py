@@ -19,7 +19,7 @@ import numpy as np
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.laws import divergence
 from mfbai.kernels.profile import shift
-from mfbai.kernels.transport import Work, evaluate, make_work
+from mfbai.kernels.transport import Work, evaluate, make_work, renew
 from mfbai.stopping.interface import decide, observe
 
 ROUNDING = 1.0 + 1e-9  # room for what sums of many small changes lose
@@ -78,6 +78,8 @@ def contribution(model, stats, arm, fidelity, x):
 @kernel
 def glr_observe(model, stats, rule, arm, fidelity, x):
     rule.work.stale[arm] = True
+    if renew(model, rule.work):
+        rule.pair[0] = -1
     if rule.pair[0] < 0:
         return
     for side in range(2):

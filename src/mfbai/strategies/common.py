@@ -1,7 +1,6 @@
 """What several strategies share."""
 
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -13,14 +12,20 @@ from mfbai.model.problem import Model
 def top_fidelity(model: Model) -> Model:
     """The same problem with its last fidelity only."""
 
-    def last(array):
-        return np.ascontiguousarray(array[:, -1:])
+    M = model.cost.shape[1]
 
-    parts: list[Any] = [last(part) if isinstance(part, np.ndarray) else part for part in model.law]
-    law = type(model.law)(*parts)
-    return model._replace(
-        cost=last(model.cost), bias_low=last(model.bias_low), bias_high=last(model.bias_high), law=law
-    )
+    def last(part):
+        """Of an array in which fidelities are the second axis, or the only one: its last; a copy of all else."""
+        if isinstance(part, tuple):
+            return type(part)(*map(last, part))
+        if not isinstance(part, np.ndarray):
+            return part
+        if part.ndim == 1:
+            return part[-1:].copy() if part.size == M else part.copy()
+        return np.ascontiguousarray(part[:, -1:])
+
+    tables = {name: last(getattr(model, name)) for name in ("cost", "bias_low", "bias_high", "law")}
+    return model._replace(**tables, epoch=np.zeros(1, dtype=np.int64))
 
 
 def tail_variance(model: Model, strategy: str) -> np.ndarray:

@@ -25,7 +25,7 @@ from mfbai.kernels.jit import COMPILED
 from mfbai.kernels.stats import make_stats
 from mfbai.model.problem import Array
 from mfbai.run import loop
-from mfbai.run.state import arrays_of
+from mfbai.run.state import arrays_of, changing, own_model
 from mfbai.stopping import contrasts, e_process
 from mfbai.strategies import STRATEGIES, ask
 from mfbai.study.history import History, Point
@@ -49,6 +49,7 @@ class Fold:
         shape = settings.problem.shape
         parts = settings.parts
         self.settings = settings
+        self.model = own_model(parts.model)  # it changes, too, as the noise is learnt
         self.events = 0  # applied
         self.head = ""  # hash of the last of them
         self.asked = 0  # trials are numbered 1, 2, ... as they are asked for
@@ -166,7 +167,7 @@ class Fold:
     def _replay(
         self, arms: NDArray[np.int64], fidelities: NDArray[np.int64], values: Array, seeds: NDArray[np.int64]
     ) -> None:
-        records = (self.settings.parts.model, self.stats, self.state, self.rule, self.outcome)
+        records = (self.model, self.stats, self.state, self.rule, self.outcome)
         told = (arms, fidelities, self.settings.problem.sign * values)
         if self.rounds is None:
             loop.replay(*records, *told)
@@ -191,7 +192,7 @@ class Fold:
             shared = {"seed": self.settings.seed(seed + 1), "seed_number": seed, "part": part}
             return {"trial": number, "arm": arm, "fidelity": fidelity, **shared}
         self.flush()
-        arm, fidelity = ask(self.settings.parts.model, self.stats, self.state, self.pending)
+        arm, fidelity = ask(self.model, self.stats, self.state, self.pending)
         return {"trial": number, "arm": int(arm), "fidelity": int(fidelity), "seed": self.settings.seed(number)}
 
     def next_cell(self) -> Cell:
@@ -263,7 +264,7 @@ class Fold:
         """The risk that is proven so far, for the leader or another answer: by the books of the rule `contrasts` if
         that decides, else by the e-process."""
         self.flush()
-        model, kept = self.settings.parts.model, [self.rule, getattr(self.state, "rule", None)]
+        model, kept = self.model, [self.rule, getattr(self.state, "rule", None)]
         if self.settings.bets_on_contrasts:
             standing = contrasts.standing(self.rule, answer)
             return Risk(standing.level, standing.leader, standing.evidence)
@@ -291,12 +292,12 @@ class Fold:
         settings = self.settings
         if settings.shares_seeds:
             return np.full((settings.problem.n_arms, 2), np.nan)
-        return find_intervals(settings.parts.model, self.stats, settings.problem.sign, settings.delta)
+        return find_intervals(self.model, self.stats, settings.problem.sign, settings.delta)
 
     def differences(self, leader: int | None, intervals: Array) -> Array:
         """(K, 2) intervals of the leader's top mean minus each other's, given those of the top means."""
         self.flush()
-        model, delta, sign = self.settings.parts.model, self.settings.delta, self.settings.problem.sign
+        model, delta, sign = self.model, self.settings.delta, self.settings.problem.sign
         K = self.settings.problem.n_arms
         if leader is None:
             return np.tile([-np.inf, np.inf], (K, 1))
@@ -312,7 +313,7 @@ class Fold:
         self.flush()
         if self.settings.shares_seeds:
             return []
-        return find_alarms(self.settings.parts.model, self.stats, self.settings.delta)
+        return find_alarms(self.model, self.stats, self.settings.delta)
 
     # --- snapshots: a cache that saves replaying; other versions of the code ignore it
 
@@ -358,9 +359,8 @@ class Fold:
         }
 
     def _arrays(self) -> list[NDArray[Any]]:
-        return arrays_of(
-            (self.stats, self.state, self.rule, self.outcome, (self.pending, self.open_counts, self.told_counts))
-        )
+        counts = (self.pending, self.open_counts, self.told_counts)
+        return arrays_of((changing(self.model), self.stats, self.state, self.rule, self.outcome, counts))
 
 
 def snapshot_format() -> str:

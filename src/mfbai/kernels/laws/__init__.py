@@ -2,18 +2,21 @@
 
 interface    the generic functions that kernels call, and pieces that several families share
 gaussian     serves sub-Gaussian families too
+symmetric    noise of unknown size
+bounded      the same, of values in a range
 bernoulli
 poisson
 exponential
 """
 
-from mfbai.kernels.laws import bernoulli, exponential, gaussian, poisson
+from mfbai.kernels.laws import bernoulli, bounded, exponential, gaussian, poisson, symmetric
 from mfbai.kernels.laws.interface import (
     TINY,
     divergence,
     excess,
     exponent,
     is_quadratic,
+    learn,
     part,
     reach,
     sample,
@@ -26,12 +29,14 @@ from mfbai.kernels.laws.interface import (
 __all__ = [
     "TINY",
     "bernoulli",
+    "bounded",
     "divergence",
     "excess",
     "exponent",
     "exponential",
     "gaussian",
     "is_quadratic",
+    "learn",
     "part",
     "poisson",
     "reach",
@@ -39,5 +44,6 @@ __all__ = [
     "share",
     "slope_bounds",
     "slopes",
+    "symmetric",
     "variance",
 ]

@@ -50,6 +50,16 @@ def slope_bounds(law, arm, fidelity, mean, low, high, zone_low, zone_high):
 
 
 @kernel
+def learn_nothing(law, model, stats, arm, fidelity, x):
+    pass
+
+
+@generic(0, choose=lambda law: learn_nothing)
+def learn(law, model, stats, arm, fidelity, x):
+    """Take in an evaluation, which `stats` holds already. For laws that estimate their noise on the way."""
+
+
+@kernel
 def unknown_reach(law, arm, fidelity, weight, move):
     return inf
 
