@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from mfbai.analysis.guarantee import risk as risk
     from mfbai.analysis.oracle import Oracle as Oracle
     from mfbai.analysis.oracle import oracle as oracle
+    from mfbai.analysis.variance import VarianceAlarm as VarianceAlarm
+    from mfbai.analysis.variance import variance_alarms as variance_alarms
     from mfbai.client import Client as Client
     from mfbai.errors import EvaluationFailed as EvaluationFailed
     from mfbai.errors import InvalidInput as InvalidInput
@@ -61,6 +63,7 @@ _HOMES = {
     "mfbai.analysis.evidence": ["Evidence", "evidence"],
     "mfbai.analysis.guarantee": ["BiasAlarm", "Risk", "bias_alarms", "intervals", "risk"],
     "mfbai.analysis.oracle": ["Oracle", "oracle"],
+    "mfbai.analysis.variance": ["VarianceAlarm", "variance_alarms"],
     "mfbai.client": ["Client"],
     "mfbai.errors": [
         "EvaluationFailed",

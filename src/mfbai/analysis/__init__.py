@@ -2,6 +2,7 @@
 
 evidence        what a set of evaluations says about which arm is best
 guarantee       the same with a proof: risk, intervals, bias alarms
+variance        whether results vary more than was stated
 oracle          the least possible cost, C*, and the shares that attain it, with a certificate
 cutting_planes  a slower method for the oracle, for what the fast one cannot do
 literature      what was believed before

@@ -18,7 +18,7 @@ from mfbai._version import __version__
 from mfbai.checks import real
 from mfbai.errors import Fault, InvalidInput
 from mfbai.files import replacing
-from mfbai.study.fold import Fold
+from mfbai.study.fold import VARIED, Fold
 from mfbai.study.journal import NOTHING, canonical, seal
 from mfbai.study.settings import Settings, read_settings
 from mfbai.study.verdict import Verdict
@@ -34,11 +34,11 @@ ENTRIES = {
     "tell": ("trial", "value"),
     "fail": ("trial", "reason"),
     "add": ("arm", "fidelity", "values"),
-    "verdict": ("state", "arm", "risk", "cost", "told", "alarms"),
+    "verdict": ("state", "arm", "risk", "cost", "told", "alarms", VARIED),
 }
 SHARED = ("seed_number", "part")  # further entries of "ask" where arms share seeds
 SETTINGS = {entry.name for entry in dataclasses.fields(Settings)}
-UNSAID = {"seeds"}  # settings that journals of mfbai 0.1.0 do not have
+UNSAID = {"seeds"}  # settings that journals of mfbai 0.1.0 do not have; nor do their verdicts have variance alarms
 VERSIONS = ("mfbai", "numpy", "numba", "python", "machine")
 CLOSE = 1e-6  # relative difference that another machine's arithmetic may make, in what a verdict says of its risk
 
@@ -178,7 +178,8 @@ class Audit:
                 self._check_no_verdict_is_due()
             checks[kind](event)
             more = SHARED if kind == "ask" and self.settings.shares_seeds else ()
-            _check_entries(event, (*ENTRIES[kind], *more))
+            unsaid = {VARIED} - set(event)  # the replay finds these alarms, so leaving them out hides nothing
+            _check_entries(event, {*ENTRIES[kind], *more} - unsaid)
         self.fold.apply(event, str(event["hash"]))
 
     def check_end(self) -> None:
@@ -235,7 +236,8 @@ class Audit:
                 f"the journal says {event.get('state')!r}, but here the evaluations do not allow a verdict"
             )
         for entry, value in due.items():
-            if not _same(event.get(entry), value):
+            unsaid = entry == VARIED and entry not in event
+            if not unsaid and not _same(event.get(entry), value):
                 raise Recomputed(f"the verdict's {entry} is {event.get(entry)!r}, the replay gives {value!r}")
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfbai.analysis.guarantee import BiasAlarm, Risk, find_alarms, find_differences, find_intervals, find_risk
+from mfbai.analysis.variance import VarianceAlarm, find_variance_alarms
 from mfbai.files import sources_digest
 from mfbai.kernels.jit import COMPILED
 from mfbai.kernels.stats import make_stats
@@ -37,6 +38,7 @@ HELD_UP = 20  # results of a queue that may wait for a trial, at least, before n
 SLACK = 1 + 1e-9  # of a budget, for the rounding of sums
 PLAIN = ("events", "head", "asked", "told", "failed", "imported", "late", "cost")  # a fold's numbers and texts
 FAILED = None  # stands for the value of a trial that failed
+VARIED = "variance_alarms"  # an entry of verdicts
 ALL = (-1, -1)  # stands for the cell of a queue for all cells
 
 Cell = tuple[int, int]
@@ -142,6 +144,7 @@ class Fold:
     def _conclude(self, body: Mapping[str, Any]) -> None:
         self.flush()
         problem, arm = self.settings.problem, body["arm"]
+        varied = body.get(VARIED)  # journals of mfbai 0.1.0 do not say
         self.verdict = Verdict(
             state=body["state"],
             arm=None if arm is None else problem.arms[arm],
@@ -152,8 +155,9 @@ class Fold:
             cost=body["cost"],
             told=body["told"],
             alarms=tuple(BiasAlarm(**alarm) for alarm in body["alarms"]),
+            variance_alarms=tuple(self.variance_alarms() if varied is None else (VarianceAlarm(**x) for x in varied)),
             tolerance=self.settings.tolerance,
-            **assumptions_of(problem),
+            rests_on=assumptions_of(problem, self.settings.rule),
         )
 
     def flush(self) -> None:
@@ -257,8 +261,11 @@ class Fold:
 
     def _verdict(self, state: str, arm: int | None, risk: float) -> dict[str, Any]:
         spent = {"cost": self.cost, "told": self.told}
-        alarms = [asdict(alarm) for alarm in self.alarms()]
-        return {"kind": "verdict", "state": state, "arm": arm, "risk": risk, **spent, "alarms": alarms}
+        alarms = {
+            "alarms": [asdict(alarm) for alarm in self.alarms()],
+            VARIED: [asdict(alarm) for alarm in self.variance_alarms()],
+        }
+        return {"kind": "verdict", "state": state, "arm": arm, "risk": risk, **spent, **alarms}
 
     def risk(self, answer: int | None = None) -> Risk:
         """The risk that is proven so far, for the leader or another answer: by the books of the rule `contrasts` if
@@ -315,6 +322,11 @@ class Fold:
             return []
         return find_alarms(self.model, self.stats, self.settings.delta)
 
+    def variance_alarms(self) -> list[VarianceAlarm]:
+        """Of stated variances, at the same level as bias alarms."""
+        self.flush()
+        return find_variance_alarms(self.model, self.stats, self.settings.delta)
+
     # --- snapshots: a cache that saves replaying; other versions of the code ignore it
 
     def dump(self) -> bytes:
@@ -342,8 +354,9 @@ class Fold:
             fold.rounds.load(book["rounds"])
         fold.history = History(book["stride"], [Point(*point) for point in book["points"]])
         if (verdict := book["verdict"]) is not None:
-            alarms = tuple(BiasAlarm(**alarm) for alarm in verdict.pop("alarms"))
-            fold.verdict = Verdict(**verdict, alarms=alarms)
+            verdict["alarms"] = tuple(BiasAlarm(**alarm) for alarm in verdict["alarms"])
+            verdict[VARIED] = tuple(VarianceAlarm(**alarm) for alarm in verdict[VARIED])
+            fold.verdict = Verdict(**{**verdict, "rests_on": tuple(verdict["rests_on"])})
         return fold
 
     def _book(self) -> dict[str, Any]:

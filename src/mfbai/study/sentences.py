@@ -8,8 +8,11 @@ from mfbai.stopping.own import OWN
 from mfbai.study.settings import is_proven
 from mfbai.text import digits
 
+INSTEAD = "State a larger variance, or take a family that needs none, such as mfbai.Symmetric."
+
 if TYPE_CHECKING:
     from mfbai.analysis.guarantee import BiasAlarm
+    from mfbai.analysis.variance import VarianceAlarm
     from mfbai.model.problem import Problem
     from mfbai.study.status import Status
     from mfbai.study.verdict import Verdict
@@ -36,9 +39,11 @@ def verdict(verdict: Verdict) -> str:
     elif verdict.arm is None:
         text = "Undecided: nothing is known"
     else:
-        sure = f"with a risk of {digits(verdict.risk, 2)} at most" if verdict.risk < 1 else "and nothing is proven yet"
+        sure = f"with a risk of {_at_most(verdict)}" if verdict.risk < 1 else "and nothing is proven yet"
         text = f"Undecided within the budget: {verdict.arm!r} leads, {sure}"
     alarm = " BIAS ALARM: the data contradict a bias bound." if verdict.alarms else ""
+    if verdict.variance_alarms:
+        alarm += f" VARIANCE ALARM: results vary more than was stated. {INSTEAD}"
     return f"{text}; it cost {digits(verdict.cost)}.{alarm}"
 
 
@@ -47,11 +52,16 @@ def _answer(verdict: Verdict) -> str:
     if verdict.tolerance:
         best += f", or within {verdict.tolerance:g} of it"
     if not is_proven(verdict.stopping):
-        proven = digits(verdict.risk, 2) if verdict.risk < 1 else "nothing"
-        return f"{best}, by {rule(verdict.stopping)}; the e-process has proven {proven}"
-    symmetry = ["differences at the same seed are symmetric around their means"] * verdict.rests_on_symmetry
-    assumed = " and ".join([*symmetry, *["the bias bounds hold"] * verdict.rests_on_bounds])
-    return f"{best}: the risk is {digits(verdict.risk, 2)} at most{f', if {assumed}' if assumed else ''}"
+        proven = f"its risk is {digits(verdict.risk, 2)} at most" if verdict.risk < 1 else "nothing is proven"
+        return f"{best}, by {rule(verdict.stopping)}; by the e-process {proven}"
+    return f"{best}: the risk is {_at_most(verdict)}"
+
+
+def _at_most(verdict: Verdict) -> str:
+    """The risk and all it rests on."""
+    *others, last = verdict.rests_on or ("",)
+    assumed = f"{', '.join(others)} and {last}" if others else last
+    return f"{digits(verdict.risk, 2)} at most{f', if {assumed}' if assumed else ''}"
 
 
 def alarm(alarm: BiasAlarm, problem: Problem) -> str:
@@ -62,6 +72,15 @@ def alarm(alarm: BiasAlarm, problem: Problem) -> str:
     else:
         what = f"Some bias bound of {arm!r} is wrong; {fidelity!r} is the fidelity that fits the least."
     return f"{what} If all bounds held, this would happen with a probability of {digits(alarm.level, 2)} at most."
+
+
+def variance_alarm(alarm: VarianceAlarm, problem: Problem) -> str:
+    """What varies more than was stated, by how much, and how surely."""
+    what = "All results, taken together,"
+    if alarm.arm is not None and alarm.fidelity is not None:
+        what = f"The results of {problem.arms[alarm.arm]!r} at {problem.fidelities[alarm.fidelity]!r}"
+    much = f"{what} vary more than was stated: their variance seems to be {digits(alarm.ratio, 2)} times as large."
+    return f"{much} If it were as stated, this would happen with a probability of {digits(alarm.level, 2)} at most."
 
 
 def progress(status: Status, remaining: float | None = None) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mfbai.analysis.guarantee import BiasAlarm
+from mfbai.analysis.variance import VarianceAlarm
 from mfbai.model.problem import Array, Problem
 from mfbai.study import sentences
 from mfbai.study.fold import Fold
@@ -65,6 +66,7 @@ class Status:
     intervals: Array  # (K, 2) of the top means: all true at all times with a probability of 1 - delta; NaN if unknown
     differences: Array  # (K, 2) of the leader's top mean minus each other's: the same; 0 for the leader
     alarms: tuple[BiasAlarm, ...]  # data that contradict the bias bounds
+    variance_alarms: tuple[VarianceAlarm, ...]  # data that contradict the stated variances
     result: Verdict | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,7 +80,7 @@ class Status:
             "fidelities": list(self.problem.fidelities),
             "direction": self.problem.direction,
             "seeds": self.problem.seeds,
-            "alarms": [describe(alarm, self.problem) for alarm in self.alarms],
+            **_alarms_to_dict(self, self.problem),
             "result": None if self.result is None else result_to_dict(self.result, self.problem),
         }
 
@@ -100,7 +102,7 @@ def status_from_dict(body: Mapping[str, Any], problem: Problem) -> Status:
         "means": _table(body["means"], np.nan),
         "intervals": _table(body["intervals"], np.nan if problem.seeds == "common" else ends),
         "differences": _table(body["differences"], ends),
-        "alarms": _alarms(body["alarms"], problem),
+        **_alarms(body, problem),
         "result": None if result is None else _result(result, problem),
     }
     return Status(**entries)
@@ -113,17 +115,22 @@ def _table(rows: Any, missing: Any) -> Array:
 
 
 def _result(entries: Mapping[str, Any], problem: Problem) -> Verdict:
-    alarms = _alarms(entries["alarms"], problem)
-    return Verdict(**{**entries, "alarms": alarms, **assumptions_of(problem)})
+    rests_on = assumptions_of(problem, entries["stopping"])
+    return Verdict(**{**entries, **_alarms(entries, problem), "rests_on": rests_on})
 
 
-def _alarms(rows: Any, problem: Problem) -> tuple[BiasAlarm, ...]:
-    return tuple(
-        BiasAlarm(
-            problem.arms.index(row["arm"]), problem.fidelities.index(row["fidelity"]), row["level"], row["certain"]
-        )
-        for row in rows
-    )
+def _alarms(body: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
+    """Those of a status or a verdict; a server of an earlier version sends no variance alarms."""
+
+    def indices(row: Mapping[str, Any]) -> dict[str, Any]:
+        if row["arm"] is None:
+            return {**row}
+        return {**row, "arm": problem.arms.index(row["arm"]), "fidelity": problem.fidelities.index(row["fidelity"])}
+
+    return {
+        "alarms": tuple(BiasAlarm(**indices(row)) for row in body["alarms"]),
+        "variance_alarms": tuple(VarianceAlarm(**indices(row)) for row in body.get("variance_alarms", ())),
+    }
 
 
 def describe_study(fold: Fold) -> Status:
@@ -159,19 +166,29 @@ def describe_study(fold: Fold) -> Status:
         intervals=intervals,
         differences=fold.differences(leader, intervals),
         alarms=tuple(fold.alarms()),
+        variance_alarms=tuple(fold.variance_alarms()),
         result=verdict,
     )
 
 
-def describe(alarm: BiasAlarm, problem: Problem) -> dict[str, Any]:
-    """A bias alarm with names."""
-    names = {"arm": problem.arms[alarm.arm], "fidelity": problem.fidelities[alarm.fidelity]}
-    return {**names, "level": alarm.level, "certain": alarm.certain}
+def describe(alarm: BiasAlarm | VarianceAlarm, problem: Problem) -> dict[str, Any]:
+    """An alarm with names; None stands for all cells."""
+    arm = None if alarm.arm is None else problem.arms[alarm.arm]
+    fidelity = None if alarm.fidelity is None else problem.fidelities[alarm.fidelity]
+    return {**asdict(alarm), "arm": arm, "fidelity": fidelity}
+
+
+def _alarms_to_dict(what: Status | Verdict, problem: Problem) -> dict[str, Any]:
+    return {
+        "alarms": [describe(alarm, problem) for alarm in what.alarms],
+        "variance_alarms": [describe(alarm, problem) for alarm in what.variance_alarms],
+    }
 
 
 def result_to_dict(verdict: Verdict, problem: Problem) -> dict[str, Any]:
-    entries = {**asdict(verdict), "alarms": [describe(alarm, problem) for alarm in verdict.alarms]}
-    return {name: value for name, value in entries.items() if name not in assumptions_of(problem)}
+    entries = {**asdict(verdict), **_alarms_to_dict(verdict, problem)}
+    del entries["rests_on"]
+    return entries
 
 
 def _plain(table: Array) -> Any:

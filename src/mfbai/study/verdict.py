@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from mfbai.analysis.guarantee import BiasAlarm
+from mfbai.analysis.variance import VarianceAlarm
+from mfbai.model.families import Bounded, Family, SubGaussian, Symmetric
 from mfbai.model.problem import Problem
+from mfbai.stopping import contrasts
 from mfbai.study import sentences
+
+# What each family says of the noise, within a sentence; of others, `_noise` says it.
+NOISE = {
+    "gaussian": "noise is normal with the stated variances",
+    "subgaussian": "noise is sub-Gaussian with the stated variances",
+    "symmetric": "the noise is symmetric",
+    "bernoulli": "values are 0 or 1",
+    "poisson": "values are Poisson counts",
+    "exponential": "values are exponentially distributed",
+}
 
 
 @dataclass(frozen=True)
@@ -21,16 +36,37 @@ class Verdict:
     stopping: str  # the rule that decided
     cost: float  # of all results told until then
     told: int
-    alarms: tuple[BiasAlarm, ...]  # data that contradict the bias bounds, on which everything rests
+    alarms: tuple[BiasAlarm, ...]  # data that contradict the bias bounds
+    variance_alarms: tuple[VarianceAlarm, ...] = ()  # data that contradict the stated variances
     tolerance: float = 0.0  # an answer this close to the best is right
-    # What else it rests on, which follows from the problem and is not part of the JSON:
-    rests_on_bounds: bool = True  # false with a single fidelity, which has no bias
-    rests_on_symmetry: bool = False  # of differences at the same seed: true where arms share seeds
+    # What the risk rests on, in words. It follows from the problem and the rule, and is not part of the JSON.
+    rests_on: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return sentences.verdict(self)
 
 
-def assumptions_of(problem: Problem) -> dict[str, bool]:
-    """What a verdict on a problem rests on, by the names of the entries of `Verdict`."""
-    return {"rests_on_bounds": problem.n_fidelities > 1, "rests_on_symmetry": problem.seeds == "common"}
+def assumptions_of(problem: Problem, stopping: str) -> tuple[str, ...]:
+    """What the risk of a verdict on a problem rests on. A single fidelity has no bias; with common seeds only the
+    differences of values count; contrasts cancel the true means."""
+    family = problem.family
+    if problem.seeds == "common" and not isinstance(family, Bounded):
+        return ("differences at the same seed are symmetric", *_bounds(problem))
+    says = [_noise(family)]
+    if isinstance(family, Symmetric) and stopping != contrasts.RULES[0].name:
+        says.append(f"the true means are between {family.low:g} and {family.high:g}")
+    return (*says, *_bounds(problem))
+
+
+def _noise(family: Family) -> str:
+    ends = (family.low, family.high) if isinstance(family, Bounded) else None
+    ends = family.bounds if isinstance(family, SubGaussian) else ends
+    if ends is None:
+        return NOISE.get(family.name, f"values are as the family {family.name!r} says")
+    low, high = map(np.unique, ends)
+    same = low.size == high.size == 1
+    return f"values are between {low[0]:g} and {high[0]:g}" if same else "values keep to the stated bounds"
+
+
+def _bounds(problem: Problem) -> tuple[str, ...]:
+    return ("the bias bounds hold",) if problem.n_fidelities > 1 else ()

@@ -128,6 +128,7 @@ class Summary(BaseModel):
     told: int | None = None
     progress: float | None = None
     alarms: int | None = None
+    variance_alarms: int | None = None
     arms: int | None = None
     fidelities: int | None = None
 
@@ -157,6 +158,13 @@ class Alarm(BaseModel):
     certain: bool
 
 
+class VarianceAlarmBody(BaseModel):
+    arm: str | None = Field(description="null: the results of all cells, taken together.")
+    fidelity: str | None
+    level: float
+    ratio: float = Field(description="An estimate of how many times as large as stated the variance is.")
+
+
 class VerdictBody(BaseModel):
     state: Literal["decided", "undecided"]
     arm: str | None
@@ -167,6 +175,7 @@ class VerdictBody(BaseModel):
     cost: float
     told: int
     alarms: list[Alarm]
+    variance_alarms: list[VarianceAlarmBody]
     tolerance: float
 
 
@@ -205,6 +214,7 @@ class StatusBody(BaseModel):
     )
     seeds: Literal["independent", "common"]
     alarms: list[Alarm]
+    variance_alarms: list[VarianceAlarmBody]
     result: VerdictBody | None
     arms: list[str]
     fidelities: list[str]
@@ -238,7 +248,8 @@ class View(BaseModel):
 
     status: StatusBody
     sentence: str = Field(description="The verdict, or how far from it the study is.")
-    alarms: list[str] = Field(description="A sentence on each alarm of the status.")
+    alarms: list[str] = Field(description="A sentence on each bias alarm of the status.")
+    variance_alarms: list[str] = Field(description="A sentence on each of its variance alarms.")
     rule: str = Field(description="What decides when the study ends, within a sentence.")
     proof_decides: bool = Field(description="Whether the study ends when the evidence reaches what is needed.")
     progress: float = Field(description="The part of the proof that there is, from 0 to 1.")

@@ -38,6 +38,7 @@ class Viewer:
             "status": status.to_dict(),
             "sentence": sentences.state_of(status),
             "alarms": [sentences.alarm(alarm, problem) for alarm in status.alarms],
+            "variance_alarms": [sentences.variance_alarm(alarm, problem) for alarm in status.variance_alarms],
             "rule": sentences.rule(status.stopping),
             "proof_decides": is_proven(status.stopping),
             "progress": proven(status),
@@ -61,7 +62,8 @@ def summary_of(status: Status) -> dict[str, Any]:
     """A line about a study, for a list."""
     told = {name: getattr(status, name) for name in ("name", "state", "leader", "risk", "delta", "cost", "told")}
     shape = {"arms": status.problem.n_arms, "fidelities": status.problem.n_fidelities}
-    return {**told, "progress": proven(status), "alarms": len(status.alarms), **shape}
+    alarms = {"alarms": len(status.alarms), "variance_alarms": len(status.variance_alarms)}
+    return {**told, "progress": proven(status), **alarms, **shape}
 
 
 def recent(study: Study, events: Iterable[Event]) -> list[dict[str, Any]]:

@@ -53,8 +53,7 @@ def verify(
     if as_json:
         body = asdict(found)
         if found.verdict is not None:
-            for entry in [name for name in body["verdict"] if name.startswith("rests_on_")]:
-                del body["verdict"][entry]  # they follow from the problem
+            del body["verdict"]["rests_on"]  # it follows from the problem
         print_json(body)
     else:
         typer.echo(f"{'Confirmed' if found else 'REJECTED'}: {found.reason}.")

@@ -24,13 +24,16 @@ def picture(status: Status, *more: Any, top: int = SHOWN, remaining: float | Non
     from mfbai.study import sentences
     from mfbai.study.status import proven
 
+    problem = status.problem
     bar = ProgressBar(total=1.0, completed=proven(status), width=72)
     head = Text(sentences.state_of(status), style="bold" if status.result else "")
     told = Text(sentences.progress(status, remaining))
-    count = status.problem.n_arms
+    count = problem.n_arms
     hint = f"and {count - top} more arms (mfbai study status {quote(status.name)} --top {count})"
     rest = [Text(hint, style="dim")] if count > top else []
-    warnings = [f"Bias alarm: {sentences.alarm(alarm, status.problem)}" for alarm in status.alarms]
+    warnings = [f"Bias alarm: {sentences.alarm(alarm, problem)}" for alarm in status.alarms]
+    warnings += [f"Variance alarm: {sentences.variance_alarm(alarm, problem)}" for alarm in status.variance_alarms]
+    warnings += [sentences.INSTEAD] * bool(status.variance_alarms)
     alarms = [Text(warning, style="bold red") for warning in warnings]
     return Group(head, told, bar, "", arms(status, top), *rest, *alarms, *more)
 

@@ -103,9 +103,15 @@ function makeRow(study) {
       bar.hidden = opening;
       setAttribute(bar, "value", now.progress ?? 0);
       setText(done, opening ? "" : percent(now.progress ?? 0));
-      setText(alarm, now.alarms ? `⚠ ${plural(now.alarms, "bias alarm")}` : "");
+      setText(alarm, alarmsOf(now));
     },
   };
+}
+
+function alarmsOf({ alarms, variance_alarms }) {
+  const some = [alarms && plural(alarms, "bias alarm"), variance_alarms && plural(variance_alarms, "variance alarm")];
+  const shown = some.filter(Boolean);
+  return shown.length > 0 ? `⚠ ${shown.join(", ")}` : "";
 }
 
 function leaderText({ state, leader }) {

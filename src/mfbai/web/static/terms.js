@@ -24,6 +24,7 @@ const TERMS = {
   share: ["Share", "The part of all the money spent so far that went to this arm at this fidelity."],
   biasBound: ["Bias bound", "How far the average of a cheap fidelity may be from the true value. You state it when you create the study; the proof rests on it."],
   alarm: ["Bias alarm", "The results contradict a bias bound: the fidelity is off by more than was stated. Then what is proven here cannot be trusted."],
+  varianceAlarm: ["Variance alarm", "The results vary more around their averages than the stated variance allows. Then what is proven here cannot be trusted."],
   evaluation: ["Evaluation", "Measuring one arm at one fidelity, once. Its result is a number, usually with some noise in it."],
   trial: ["Trial", "An evaluation that was handed out: it says which arm, which fidelity and which seed, and waits for its value."],
   waiting: ["Waiting", "Results that are back, but count only after an earlier trial is back, too. This keeps the proof right."],

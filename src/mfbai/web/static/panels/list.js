@@ -4,6 +4,7 @@
 const PANELS = [
   "verdict",
   "alarms",
+  "variance_alarms",
   "evidence",
   "intervals",
   "risk",
