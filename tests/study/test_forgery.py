@@ -33,6 +33,7 @@ def test_a_forger_who_changes_nothing_is_confirmed(certificate):
         ("told", 3),
         ("told", 3.0),
         ("alarms", [{"arm": 0, "fidelity": 0, "level": 0.01, "certain": True}]),
+        ("variance_alarms", [{"arm": None, "fidelity": None, "level": 0.01, "ratio": 2.0}]),
     ],
 )
 def test_a_forged_verdict_is_found(certificate, entry, value):

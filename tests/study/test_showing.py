@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from mfbai import (
     create_study,
     verify,
 )
+from mfbai.study.status import status_from_dict
+from support.certificates import forged, rejected_at, resealed
 from support.studies import PROBLEM, again, finish, value_of
 
 # --- what is shown
@@ -60,6 +63,37 @@ def test_data_that_contradict_the_bias_bounds_raise_an_alarm_in_status_and_verdi
     assert verify(study.export()).verdict == verdict
     shown = study.status().to_dict()
     assert shown["alarms"][0]["arm"] == shown["result"]["alarms"][0]["arm"] == "plain"
+
+
+def test_results_that_vary_more_than_was_stated_raise_an_alarm_in_status_and_verdict(study):
+    """The stated deviation is 0.2."""
+    study.add("plain", 0, [-0.5, 1.1] * 5)
+    both = [(alarm.arm, alarm.fidelity) for alarm in study.status().variance_alarms]
+    assert both == [(None, None), (0, 0)]
+    assert study.status().alarms == ()
+    verdict = finish(study)
+    assert (0, 0) in [(alarm.arm, alarm.fidelity) for alarm in verdict.variance_alarms]
+    assert again(study).result == verdict
+    assert "VARIANCE ALARM" in str(verdict)
+    shown = study.status().to_dict()
+    last = shown["result"]["variance_alarms"][-1]
+    assert (last["arm"], last["fidelity"], last["ratio"] > 10) == ("plain", "fidelity 1", True)
+    sent = status_from_dict(json.loads(json.dumps(shown)), study.problem)
+    assert sent.variance_alarms == study.status().variance_alarms
+    assert sent.result == verdict
+
+
+def test_a_certificate_has_the_variance_alarms_and_leaving_them_out_hides_nothing(study):
+    """As journals of 0.1.0 do: what they do not say, the replay finds."""
+    study.add("plain", 0, [-0.5, 1.1] * 5)
+    verdict = finish(study)
+    made = study.export()
+    assert made["verdict"]["variance_alarms"] == [asdict(alarm) for alarm in verdict.variance_alarms]
+    assert verify(made).verdict == verdict
+    del next(event for event in made["journal"] if event["kind"] == "verdict")["variance_alarms"]
+    assert verify(resealed(made)).verdict == verdict
+    n = len(made["journal"]) - 1
+    assert rejected_at(forged(study.export(), n, variance_alarms=[]), n, "verdict's variance_alarms")
 
 
 def test_a_status_is_written_as_json(study):

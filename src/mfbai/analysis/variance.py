@@ -52,7 +52,7 @@ def variance_alarms(
     >>> problem = Problem(["plain", "wide"], costs=1.0, biases=0.0, family=Gaussian(0.01))
     >>> rows = [("plain", 0, x) for x in (0.1, 0.9, 0.3, 0.8)] + [("wide", 0, x) for x in (0.5, 0.6, 0.4)]
     >>> [(alarm.arm, round(alarm.ratio, 1)) for alarm in variance_alarms(problem, rows, delta=0.05)]
-    [(None, 9.2), (0, 14.9)]
+    [(None, 9.4), (0, 14.9)]
     """
     problem = read_problem(problem)
     faults = Faults()
@@ -108,18 +108,18 @@ def find_variance_alarms(model: Model, stats: Stats, delta: float) -> list[Varia
     count = np.where(precision > 0.0, stats.count, 0.0)
     # Half of delta is for all cells together, which find a common factor soonest; half for each cell alone.
     found = []
-    level = _level(_log_evidence(squares.sum(keepdims=True), count.sum(keepdims=True)), 2)[0, 0]
+    level = _level(log_evidence(squares.sum(keepdims=True), count.sum(keepdims=True)), 2)[0, 0]
     if level <= delta:
         spare = max(count.sum() - np.count_nonzero(count), 1.0)
         found.append(VarianceAlarm(None, None, float(level), float(squares.sum() / spare)))
-    levels = _level(_log_evidence(squares, count), 2 * count.size)
+    levels = _level(log_evidence(squares, count), 2 * count.size)
     for arm, m in np.argwhere(levels <= delta).tolist():
         found.append(VarianceAlarm(arm, m, float(levels[arm, m]), float(squares[arm, m] / (count[arm, m] - 1))))
     return found
 
 
-def _log_evidence(squares: Array, count: Array) -> Array:
-    """(K, M) ln of the mixture, given sums of squares over the stated variance."""
+def log_evidence(squares: Array, count: Array) -> Array:
+    """ln of the mixture for each cell, given the sums of squares over the stated variance."""
     evidence = np.zeros(squares.shape)
     varied = squares > count  # elsewhere no ratio is evidence
     S, n = squares[varied, None], count[varied, None]
@@ -129,5 +129,5 @@ def _log_evidence(squares: Array, count: Array) -> Array:
     return evidence
 
 
-def _level(log_evidence: Array, tests: int) -> Array:
-    return np.maximum(np.exp(np.minimum(log(tests) - log_evidence, 0.0)), LEAST)
+def _level(evidence: Array, tests: int) -> Array:
+    return np.maximum(np.exp(np.minimum(log(tests) - evidence, 0.0)), LEAST)

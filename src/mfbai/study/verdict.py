@@ -15,8 +15,8 @@ from mfbai.study import sentences
 
 # What each family says of the noise, within a sentence; of others, `_noise` says it.
 NOISE = {
-    "gaussian": "noise is normal with the stated variances",
-    "subgaussian": "noise is sub-Gaussian with the stated variances",
+    "gaussian": "the noise is normal with the stated variances",
+    "subgaussian": "the noise is sub-Gaussian with the stated variances",
     "symmetric": "the noise is symmetric",
     "bernoulli": "values are 0 or 1",
     "poisson": "values are Poisson counts",
