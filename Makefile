@@ -49,6 +49,7 @@ bench-race: $(VENV)/dev
 bench-guarantee: $(VENV)/dev
 	$(BIN)/python bench/guarantee.py
 	$(BIN)/python bench/contrasts.py
+	$(BIN)/python bench/alarms.py
 
 bench-studies: $(VENV)/dev postgresql
 	$(BIN)/python bench/studies.py

@@ -161,7 +161,9 @@ def print_evidence(
     from rich.markup import escape
     from rich.table import Table
 
+    from mfbai.stopping import DEFAULT
     from mfbai.study import sentences
+    from mfbai.study.verdict import assumptions_of
 
     leader, challenger = escape(problem.arms[found.leader]), escape(problem.arms[found.challenger])
     out = console()
@@ -182,9 +184,11 @@ def print_evidence(
         table.add_row(escape(arm), against, sure, f"{found.counts[j].sum():g}", f"{spent[j].sum():g}")
     out.print(table)
     if certain.level < 1:
-        answer, bounds = escape(repr(problem.arms[certain.leader])), ", if the bias bounds hold"
-        bounds = bounds if problem.n_fidelities > 1 else ""
-        out.print(f"Answering {answer} now has a risk of {level(certain.level)} at most{bounds}.")
+        answer, assumed = (
+            escape(repr(problem.arms[certain.leader])),
+            sentences.condition(assumptions_of(problem, DEFAULT)),
+        )
+        out.print(f"Answering {answer} now has a risk of {level(certain.level)} at most{assumed}.", soft_wrap=True)
     else:
         out.print("Nothing is certain yet.")
     for alarm in alarms:

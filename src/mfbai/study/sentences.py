@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mfbai.stopping.own import OWN
@@ -58,10 +59,14 @@ def _answer(verdict: Verdict) -> str:
 
 
 def _at_most(verdict: Verdict) -> str:
-    """The risk and all it rests on."""
-    *others, last = verdict.rests_on or ("",)
+    return f"{digits(verdict.risk, 2)} at most{condition(verdict.rests_on)}"
+
+
+def condition(rests_on: Sequence[str]) -> str:
+    """What a risk rests on, at the end of a sentence."""
+    *others, last = rests_on or ("",)
     assumed = f"{', '.join(others)} and {last}" if others else last
-    return f"{digits(verdict.risk, 2)} at most{f', if {assumed}' if assumed else ''}"
+    return f", if {assumed}" if assumed else ""
 
 
 def alarm(alarm: BiasAlarm, problem: Problem) -> str:
