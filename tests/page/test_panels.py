@@ -50,6 +50,22 @@ def test_bias_alarm_is_explained(open_page, server):
     expect(page.get_by_role("listitem").filter(has_text="alarming")).to_contain_text("⚠ 1 bias alarm")
 
 
+def test_variance_alarm_is_explained(open_page, server):
+    server.create("varied")
+    page = open_page(server, route_to("varied"))
+    expect(page.locator(".headline")).not_to_be_empty()
+    expect(page.locator(".alarms.variance")).to_be_hidden()
+    server.post("varied", "add", arm="wide", fidelity="coarse", values=[0.4, 1.1] * 5)
+    panel = page.locator(".alarms.variance")
+    expect(panel).to_contain_text("All results, taken together, vary more than was stated")
+    expect(panel).to_contain_text("The results of 'wide' at 'coarse' vary more than was stated")
+    expect(page.locator(".alarms.bias")).to_be_hidden()
+    server.work("varied")
+    expect(page.locator(".headline")).to_contain_text("VARIANCE ALARM: results vary more than was stated; take")
+    page.get_by_role("link", name="Studies").click()
+    expect(page.get_by_role("listitem").filter(has_text="varied")).to_contain_text("variance alarm")
+
+
 def test_undecided_study_does_not_read_as_a_success(open_page, server):
     server.create("poor", max_cost=0.1)
     server.work("poor")

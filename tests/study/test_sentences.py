@@ -162,8 +162,7 @@ def test_variance_alarms_name_what_varies_and_by_how_much(make_study):
         f"If it were as stated, this would happen with a probability of {one.level:.2g} at most."
     )
     assert str(finish(study)).endswith(
-        " VARIANCE ALARM: results vary more than was stated. "
-        "State a larger variance, or take a family that needs none, such as mfbai.Symmetric."
+        " VARIANCE ALARM: results vary more than was stated; take mfbai.Symmetric, or state a larger variance."
     )
 
 

@@ -57,7 +57,7 @@ def test_a_study_from_its_creation_to_its_certificate(either):
 def test_a_view_has_the_sentences_and_the_forecast_of_the_library(server):
     """The page shows them as they are."""
     path = server.create("in words", delta=1e-9)
-    data = [("plain", 1, [0.4]), ("deep", 1, [0.3]), ("wide", 1, [0.5] * 20), ("wide", 0, [2.0] * 20)]
+    data = [("plain", 1, [0.4]), ("deep", 1, [0.3]), ("wide", 1, [0.5] * 20), ("wide", 0, [1.5, 2.5] * 10)]
     for arm, fidelity, values in data:
         assert server.post(f"{path}/add", {"arm": arm, "fidelity": fidelity, "values": values}).status == 200
     view = server.get(f"{path}/view").json()
@@ -66,6 +66,9 @@ def test_a_view_has_the_sentences_and_the_forecast_of_the_library(server):
     assert view["sentence"] == sentences.state_of(status)
     assert view["alarms"] == [sentences.alarm(alarm, study.problem) for alarm in status.alarms]
     assert len(view["alarms"]) == len(view["status"]["alarms"]) == 1
+    varied = [sentences.variance_alarm(alarm, study.problem) for alarm in status.variance_alarms]
+    assert view["variance_alarms"] == varied
+    assert [alarm["arm"] for alarm in view["status"]["variance_alarms"]] == [None, "wide"]
     assert (view["rule"], view["proof_decides"]) == ("the rule 'contrasts'", True)
     assert view["remaining"] == pytest.approx(Forecast(study).remaining(status), rel=1e-3)
 

@@ -26,7 +26,6 @@ from mfbai.model.problem import Array, Instance, Model, Problem
 
 RATIOS = 1.25 * 2.0 ** np.arange(20)  # of the true variance to the stated one, up to 655,360: all are tried at once
 LARGEST = 1e300  # of a sum of squares over its variance: beyond it, all that matters is that it is large
-LEAST = 1e-300  # level of an alarm
 SQUARE = 1e150  # values below it have a finite square
 
 
@@ -130,4 +129,4 @@ def log_evidence(squares: Array, count: Array) -> Array:
 
 
 def _level(evidence: Array, tests: int) -> Array:
-    return np.maximum(np.exp(np.minimum(log(tests) - evidence, 0.0)), LEAST)
+    return np.exp(np.minimum(log(tests) - evidence, 0.0))

@@ -9,7 +9,8 @@ from mfbai.stopping.own import OWN
 from mfbai.study.settings import is_proven
 from mfbai.text import digits
 
-INSTEAD = "State a larger variance, or take a family that needs none, such as mfbai.Symmetric."
+SMALLEST = 1e-300  # probability that is said: that of smaller ones is rounded to 0
+INSTEAD = "take mfbai.Symmetric, or state a larger variance"  # what to do about a variance alarm
 
 if TYPE_CHECKING:
     from mfbai.analysis.guarantee import BiasAlarm
@@ -44,7 +45,7 @@ def verdict(verdict: Verdict) -> str:
         text = f"Undecided within the budget: {verdict.arm!r} leads, {sure}"
     alarm = " BIAS ALARM: the data contradict a bias bound." if verdict.alarms else ""
     if verdict.variance_alarms:
-        alarm += f" VARIANCE ALARM: results vary more than was stated. {INSTEAD}"
+        alarm += f" VARIANCE ALARM: results vary more than was stated; {INSTEAD}."
     return f"{text}; it cost {digits(verdict.cost)}.{alarm}"
 
 
@@ -76,7 +77,7 @@ def alarm(alarm: BiasAlarm, problem: Problem) -> str:
         what = f"{fidelity!r} is off by more than was stated for {arm!r}: its results contradict those of the top."
     else:
         what = f"Some bias bound of {arm!r} is wrong; {fidelity!r} is the fidelity that fits the least."
-    return f"{what} If all bounds held, this would happen with a probability of {digits(alarm.level, 2)} at most."
+    return f"{what} If all bounds held, this would happen with a probability of {_chance(alarm.level)} at most."
 
 
 def variance_alarm(alarm: VarianceAlarm, problem: Problem) -> str:
@@ -85,7 +86,11 @@ def variance_alarm(alarm: VarianceAlarm, problem: Problem) -> str:
     if alarm.arm is not None and alarm.fidelity is not None:
         what = f"The results of {problem.arms[alarm.arm]!r} at {problem.fidelities[alarm.fidelity]!r}"
     much = f"{what} vary more than was stated: their variance seems to be {digits(alarm.ratio, 2)} times as large."
-    return f"{much} If it were as stated, this would happen with a probability of {digits(alarm.level, 2)} at most."
+    return f"{much} If it were as stated, this would happen with a probability of {_chance(alarm.level)} at most."
+
+
+def _chance(level: float) -> str:
+    return digits(max(level, SMALLEST), 2)
 
 
 def progress(status: Status, remaining: float | None = None) -> str:

@@ -33,7 +33,7 @@ def picture(status: Status, *more: Any, top: int = SHOWN, remaining: float | Non
     rest = [Text(hint, style="dim")] if count > top else []
     warnings = [f"Bias alarm: {sentences.alarm(alarm, problem)}" for alarm in status.alarms]
     warnings += [f"Variance alarm: {sentences.variance_alarm(alarm, problem)}" for alarm in status.variance_alarms]
-    warnings += [sentences.INSTEAD] * bool(status.variance_alarms)
+    warnings += [f"What to do: {sentences.INSTEAD}."] * bool(status.variance_alarms)
     alarms = [Text(warning, style="bold red") for warning in warnings]
     return Group(head, told, bar, "", arms(status, top), *rest, *alarms, *more)
 
