@@ -15,6 +15,8 @@ are in units of 1 / q, and E still does, as it depends on the values over q.)
 Quadratic laws: the integral has a closed form, and ln E is convex in q. Others: the half-normal is replaced by
 `NODES` of it, a prior as good as any other, and the sum is exact. A few more nodes, close to 0, find the smallest of
 differences, such as of 0.01 % between Poisson means of a million.
+
+Laws that learn their noise have bets of their own: `kernels.laws.symmetric` and `bounded`, one scale only.
 """
 
 from math import erfc, exp, inf, log, sqrt
@@ -22,9 +24,8 @@ from math import erfc, exp, inf, log, sqrt
 import numpy as np
 
 from mfbai.kernels.jit import generic, kernel
-from mfbai.kernels.laws import exponent
+from mfbai.kernels.laws import SLAB, exponent
 
-SLAB = 0.7  # share of the capital that bets
 SCALES = np.array([4.0, 32.0, 0.5, 256.0, 2048.0, 16384.0])
 LOG_WEIGHTS = -np.log(np.arange(1.0, 7.0) * np.arange(2.0, 8.0))  # of the scales
 LOG_WEIGHTS -= np.log(np.exp(LOG_WEIGHTS).sum())

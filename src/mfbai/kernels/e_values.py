@@ -12,7 +12,7 @@ each cell bets half on being too high for x and half on being too low.
 Minima over x are never over-reported. Capitals that bet on "above" fall with x and the others rise, so taking the
 former at the right end of an interval and the latter at its left bounds the whole from below, for every family; halving
 the interval with the least bound closes in on the minimum. For quadratic laws ln E is also convex in x: Newton steps
-find the minimum, and the place where two tangents meet is below it.
+find the minimum, and the place where two tangents meet is below it. Laws that learn their noise: `kernels.chords`.
 """
 
 from math import exp, inf, isfinite, log, sqrt
@@ -21,12 +21,11 @@ from typing import NamedTuple
 import numpy as np
 
 from mfbai.kernels.betting import LOG_WEIGHTS, SCALES, capital, half_normal
+from mfbai.kernels.chords import CLOSE, LOG_HALF, limit_by_chords, search_by_chords
 from mfbai.kernels.jit import generic, kernel
 from mfbai.kernels.laws import variance
 
-CLOSE = 0.01  # a bound this close to the minimum, in nats, is good enough
 PARTS = 400  # intervals a search may have
-LOG_HALF = log(0.5)
 
 
 class Work(NamedTuple):
@@ -34,16 +33,34 @@ class Work(NamedTuple):
     left: np.ndarray  # (PARTS,) intervals of a search
     right: np.ndarray  # (PARTS,)
     bound: np.ndarray  # (PARTS,) of ln E in the interval
+    split: np.ndarray  # (PARTS,) where to divide it
 
 
 def make_work() -> Work:
-    return Work(np.zeros((3, len(SCALES))), np.zeros(PARTS), np.zeros(PARTS), np.zeros(PARTS))
+    return Work(np.zeros((3, len(SCALES))), *np.zeros((4, PARTS)))
 
 
-@generic(0, choose=lambda law: against_by_newton if law.quadratic else against_by_search)
+def _chosen_against(law):
+    if not law.quadratic:
+        return against_by_search
+    return against_by_newton if law.known else against_by_chords
+
+
+@generic(0, choose=_chosen_against)
 def against(law, model, stats, i, j, start, target, work):
     """A lower bound on ln E_ij, close to it, and where it was found, from a good start. With a finite target only
     whether it is reached counts: a value below may be too large, one above is a lower bound, but perhaps not close."""
+
+
+@generic(0, choose=lambda law: search_by_halves if law.known else search_by_chords)
+def search(law, model, stats, i, j, only, start, target, work):
+    """The same for every family, and also, if j < 0, for the claim that the cells of i contradict each other; of these
+    `only` the given fidelity and the top if >= 0."""
+
+
+@generic(0, choose=lambda law: limit_by_halves if law.known else limit_by_chords)
+def limit(law, model, stats, arm, side, target, work):
+    """The end of the top means that are ruled out at `target`, up to rounding: all below it (side +1) or above it."""
 
 
 @kernel
@@ -118,8 +135,7 @@ def span(model, stats, i, j):
 
 
 @kernel(inline=False)
-def search(model, stats, i, j, only, start, target, work):
-    """The same for what `floor` bounds, for every family."""
+def search_by_halves(law, model, stats, i, j, only, start, target, work):
     least, most = model.top_low[i], model.top_high[i]
     if j >= 0:
         most = min(most, model.top_high[j] - model.tolerance)
@@ -161,8 +177,7 @@ def search(model, stats, i, j, only, start, target, work):
 
 
 @kernel(inline=False)
-def limit(model, stats, arm, side, target, work):
-    """The end of the top means that are ruled out at `target`, up to rounding: all below it (side +1) or above it."""
+def limit_by_halves(law, model, stats, arm, side, target, work):
     low, high = span(model, stats, arm, -1)
     outside, inside = (low, high) if side > 0.0 else (high, low)
     end = model.top_low[arm] if side > 0.0 else model.top_high[arm]
@@ -187,7 +202,12 @@ def limit(model, stats, arm, side, target, work):
 
 @kernel
 def against_by_search(law, model, stats, i, j, start, target, work):
-    return search(model, stats, i, j, -1, start, target, work)
+    return search_by_halves(law, model, stats, i, j, -1, start, target, work)
+
+
+@kernel
+def against_by_chords(law, model, stats, i, j, start, target, work):
+    return search_by_chords(law, model, stats, i, j, -1, start, target, work)
 
 
 @kernel(inline=False)

@@ -72,7 +72,8 @@ class SymmetricLaw(NamedTuple):
     precision: NDArray[np.float64]  # (K, M) 1 / estimated variance; changes
     memory: Memory
     deviation: NDArray[np.float64]  # (K, M) the truth of a simulation, which draws normals
-    width: float  # of the interval that holds all top means
+    low: float  # ends of the interval that holds all top means, as kernels see them
+    high: float
 
 
 @traits(quadratic=True, known=False)
@@ -280,7 +281,8 @@ class Symmetric(Family):
         _check_bounds(cells.faults, (self.low, self.high), "low and high")
 
     def law(self, shape: tuple[int, int], sign: float = 1.0) -> SymmetricLaw:
-        return SymmetricLaw(*_learning(shape, self.high - self.low), np.full(shape, np.nan), self.high - self.low)
+        low, high = sorted(sign * float(end) for end in (self.low, self.high))
+        return SymmetricLaw(*_learning(shape, high - low), np.full(shape, np.nan), low, high)
 
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.name, "low": float(self.low), "high": float(self.high)}

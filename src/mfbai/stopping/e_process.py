@@ -9,6 +9,10 @@ It is cheap because ln E_ij <= f_ij: nothing is computed while f is too small. A
 pair at frozen top means, whose f is then kept an upper bound by a few additions for each evaluation, as in `glr`. The
 next test comes when that bound allows a crossing, or has grown by half of what the evidence fell short by; and in any
 case before the cost has grown by 1 %.
+
+Where noise is learnt on the way, f is what the estimated variances make of it, and ln E can be above it: by far, if an
+arm is less noisy than the others that its estimate is drawn towards. There every pair is tested, at the point where f
+says that the arms meet, and f decides only how soon again.
 """
 
 from math import inf
@@ -18,6 +22,7 @@ import numpy as np
 
 from mfbai.kernels import e_values
 from mfbai.kernels.jit import kernel
+from mfbai.kernels.laws import is_known
 from mfbai.kernels.transport import Work, fit, make_work, pair, renew
 from mfbai.stopping.glr import contribution
 from mfbai.stopping.interface import Rule, decide, observe
@@ -98,7 +103,7 @@ def test(model, stats, rule, level):
         f, x, y = pair(model, stats.count, stats.mean, top, j, rule.work.eta[j], rule.work)
         rule.work.eta[j] = x
         missing = 0.0
-        if f >= target:
+        if f >= target or not is_known(model.law):
             start = rule.start[j] if rule.start[j] == rule.start[j] else x
             value, rule.start[j] = e_values.against(model.law, model, stats, top, j, start, target, rule.claim)
             if value >= target:
@@ -110,7 +115,7 @@ def test(model, stats, rule, level):
         if f < least:
             least = f
             rule.pair[0], rule.pair[1], rule.meeting[0], rule.meeting[1] = top, j, x, y
-            rule.wait[0] = max(f + 0.5 * missing, target)
+            rule.wait[0] = f + 0.5 * missing if not is_known(model.law) else max(f + 0.5 * missing, target)
     if passed:
         return top
     rule.wait[1] = COST_GROWTH * stats.spent[0]

@@ -11,10 +11,12 @@ exponential
 
 from mfbai.kernels.laws import bernoulli, bounded, exponential, gaussian, poisson, symmetric
 from mfbai.kernels.laws.interface import (
+    SLAB,
     TINY,
     divergence,
     excess,
     exponent,
+    is_known,
     is_quadratic,
     learn,
     part,
@@ -23,10 +25,13 @@ from mfbai.kernels.laws.interface import (
     share,
     slope_bounds,
     slopes,
+    top_range,
     variance,
+    wager,
 )
 
 __all__ = [
+    "SLAB",
     "TINY",
     "bernoulli",
     "bounded",
@@ -35,6 +40,7 @@ __all__ = [
     "exponent",
     "exponential",
     "gaussian",
+    "is_known",
     "is_quadratic",
     "learn",
     "part",
@@ -45,5 +51,7 @@ __all__ = [
     "slope_bounds",
     "slopes",
     "symmetric",
+    "top_range",
     "variance",
+    "wager",
 ]

@@ -11,6 +11,7 @@ from math import inf, log1p
 from mfbai.kernels.jit import generic, kernel
 
 TINY = 1e-290  # what is below counts as zero, so that no quotient overflows
+SLAB = 0.7  # share of the capital that bets
 
 
 @generic(0)
@@ -59,6 +60,18 @@ def learn(law, model, stats, arm, fidelity, x):
     """Take in an evaluation, which `stats` holds already. For laws that estimate their noise on the way."""
 
 
+@generic(0)
+def wager(law, stats, arm, fidelity, q, other, side):
+    """ln E of the claim that the cell's mean is above q (side +1) or below it, and a slope: ln E is nowhere below the
+    line of that slope through it between q and the `other` point. Only laws that learn their noise are asked: see
+    `kernels.chords`."""
+
+
+@generic(0)
+def top_range(law):
+    """Ends of the interval that is known to hold all top means. The same laws are asked."""
+
+
 @kernel
 def unknown_reach(law, arm, fidelity, weight, move):
     return inf
@@ -82,6 +95,11 @@ def no(law):
 @generic(0, choose=lambda law: yes if law.quadratic else no)
 def is_quadratic(law):
     """Whether d is quadratic in q, so that a Newton step that stays inside a piece is exact."""
+
+
+@generic(0, choose=lambda law: yes if law.known else no)
+def is_known(law):
+    """Whether what the law says of noise was stated, not learnt on the way."""
 
 
 @kernel
