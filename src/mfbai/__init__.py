@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from mfbai.errors import TrialClosed as TrialClosed
     from mfbai.errors import UnknownName as UnknownName
     from mfbai.model.families import Bernoulli as Bernoulli
+    from mfbai.model.families import Bounded as Bounded
     from mfbai.model.families import Exponential as Exponential
     from mfbai.model.families import Gaussian as Gaussian
     from mfbai.model.families import Poisson as Poisson
     from mfbai.model.families import SubGaussian as SubGaussian
+    from mfbai.model.families import Symmetric as Symmetric
     from mfbai.model.guess import Guess as Guess
     from mfbai.model.instances import random_instance as random_instance
     from mfbai.model.problem import Instance as Instance
@@ -75,7 +77,7 @@ _HOMES = {
         "TrialClosed",
         "UnknownName",
     ],
-    "mfbai.model.families": ["Bernoulli", "Exponential", "Gaussian", "Poisson", "SubGaussian"],
+    "mfbai.model.families": ["Bernoulli", "Bounded", "Exponential", "Gaussian", "Poisson", "SubGaussian", "Symmetric"],
     "mfbai.model.guess": ["Guess"],
     "mfbai.model.instances": ["random_instance"],
     "mfbai.model.problem": ["Instance", "Problem"],

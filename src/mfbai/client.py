@@ -305,9 +305,9 @@ class RemoteStudy:
             write_certificate(made, Path(path))
         return made
 
-    def check_value(self, value: Any) -> float:
-        """The value as a number, if an evaluation of this problem can return it."""
-        return self.settings.check_value(value)
+    def check_value(self, value: Any, fidelity: int | None = None) -> float:
+        """The value as a number, if an evaluation of this problem can return it: at that fidelity, or at any."""
+        return self.settings.check_value(value, fidelity)
 
     def _get(self, what: str) -> Any:
         return self._client.call("GET", f"{self._path}/{what}")

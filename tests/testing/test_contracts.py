@@ -18,7 +18,17 @@ from mfbai.kernels.laws.bernoulli import (
     bernoulli_slopes,
     bernoulli_variance,
 )
-from mfbai.model.families import FAMILIES, Bernoulli, Exponential, Gaussian, Poisson, SubGaussian, traits
+from mfbai.model.families import (
+    FAMILIES,
+    Bernoulli,
+    Bounded,
+    Exponential,
+    Gaussian,
+    Poisson,
+    SubGaussian,
+    Symmetric,
+    traits,
+)
 from mfbai.model.spec import check_instance
 from mfbai.stopping import RULES, Rule, decide, observe
 from mfbai.strategies import Strategy, ask, tell
@@ -32,6 +42,8 @@ FAMILY_CASES = [
     Bernoulli(),
     Poisson(),
     Exponential(),
+    Symmetric(-1.0, 2.0),
+    Bounded(0.0, [3.0, 2.0]),
 ]
 
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mfbai.analysis.values import Values, read_values
 from mfbai.checks import Cells, shape_of
 from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.kernels import transport
+from mfbai.kernels.stats import Stats, make_stats, record_all
 from mfbai.model.problem import ROUNDING, Instance, Model, Problem
 
 
@@ -57,31 +59,38 @@ class Evidence:
         return gradient / self.model.cost
 
 
-def evidence(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, tolerance: float = 0.0) -> Evidence:
-    """Weigh the evidence in `counts` (K, M) evaluations with the given `means` (K, M; anything where counts are 0).
+def evidence(
+    problem: Problem | Instance,
+    counts: ArrayLike | None = None,
+    means: ArrayLike | None = None,
+    tolerance: float = 0.0,
+    *,
+    values: Values | None = None,
+) -> Evidence:
+    """Weigh the evidence in `counts` (K, M) evaluations with the given `means` (K, M; anything where counts are 0), or
+    in all `values`: rows of arm, fidelity and value, as tuples or dicts, a DataFrame with these columns, or the path of
+    a CSV file. Those of a cell are in the order of evaluation; arms and fidelities are names, or indices from 0 (in a
+    file numbers from 1). Families that learn the size of the noise, Symmetric and Bounded, need the values.
 
     >>> from mfbai import Gaussian, Problem, evidence
     >>> problem = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
     >>> found = evidence(problem, counts=[[20, 2], [20, 2]], means=[[0.50, 0.52], [0.81, 0.79]])
     >>> problem.arms[found.leader], round(found.value, 3)
     ('wide', 9.695)
+    >>> evidence(problem, values=[("plain", 1, 0.5), ("wide", 1, 0.8), ("plain", 0, 0.45)])
+    <Evidence: 2.25 for arm 1 against 0>
     """
     problem = read_problem(problem)
-    faults = Faults()
-    with faults.absorb():
-        model = problem.model(tolerance)
-    with faults.absorb():
-        weights, values = read_tables(problem, counts, means)
-    faults.raise_if_any("evidence")
+    model, stats = read_evaluations(problem, counts, means, values, tolerance, Faults())
     work = transport.make_work(model)
-    value, leader, challenger, x, y = transport.evaluate(model, weights, values, work)
+    value, leader, challenger, x, y = transport.evaluate(model, stats.count, stats.mean, work)
     if value == 0:
         leader, challenger, x, y = _undecided(work, tolerance)
     elif value == np.inf:
         x = y = np.nan
     top_means = (problem.sign * x, problem.sign * y)
     estimates = np.sort(problem.sign * np.column_stack([work.psi_low, work.psi_high]), axis=1)
-    return Evidence(value, leader, challenger, top_means, estimates, model, weights, values, problem.sign)
+    return Evidence(value, leader, challenger, top_means, estimates, model, stats.count, stats.mean, problem.sign)
 
 
 def _undecided(work: transport.Work, tolerance: float) -> tuple[int, int, float, float]:
@@ -101,15 +110,50 @@ def read_problem(problem: Any) -> Problem:
     return problem.problem if isinstance(problem, Instance) else problem
 
 
-def read_tables(
-    problem: Problem, counts: ArrayLike, means: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Both tables as the kernels want them. Arms that share seeds are compared seed by seed, for which totals are not
-    enough."""
-    faults = Faults()
+def read_evaluations(
+    problem: Problem,
+    counts: ArrayLike | None,
+    means: ArrayLike | None,
+    values: Values | None,
+    tolerance: float,
+    faults: Faults,
+) -> tuple[Model, Stats]:
+    """What the kernels take, of counts and means or of values. Raises all faults, with those found before.
+
+    Arms that share seeds are compared seed by seed, for which none of these are enough.
+    """
+    stats = make_stats(problem.shape)
+    with faults.absorb():
+        model = problem.model(tolerance)
     if problem.seeds == "common":
         told = "of a problem with common seeds cannot be judged: they do not say how arms differ at the same seed"
         faults.add("totals", f"{told}; look at the status of a study")
+    if values is not None and (counts is not None or means is not None):
+        faults.add("values", "are given beside counts or means: give either all values, or counts and means")
+    elif values is None and (counts is None or means is None):
+        faults.add("values", "are missing: give all values, or both counts and means")
+    elif values is None and problem.family.learns:
+        told = f"the {problem.family.name} family learns the size of the noise from them, and means do not tell it"
+        faults.add("values", f"are needed, not counts and means: {told}")
+    elif values is None:
+        assert counts is not None
+        assert means is not None
+        with faults.absorb():
+            stats.count[:], stats.mean[:] = read_tables(problem, counts, means)
+    else:
+        with faults.absorb():
+            table = read_values(problem, values)
+    faults.raise_if_any("evaluations")
+    if values is not None:
+        record_all(model, stats, table.arms, table.fidelities, problem.sign * table.values)
+    return model, stats
+
+
+def read_tables(
+    problem: Problem, counts: ArrayLike, means: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both tables as the kernels want them."""
+    faults = Faults()
     cells = Cells(faults, problem.arms, problem.fidelities)
     weights = cells.read("counts", counts, full=True)
     if weights is not None:

@@ -11,11 +11,12 @@ from math import exp, inf, log
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mfbai.analysis.evidence import read_problem, read_tables
+from mfbai.analysis.evidence import read_evaluations, read_problem
+from mfbai.analysis.values import Values
 from mfbai.checks import check_delta
 from mfbai.errors import Faults
 from mfbai.kernels import differences, e_values, transport
-from mfbai.kernels.stats import Stats, make_stats
+from mfbai.kernels.stats import Stats
 from mfbai.model.problem import Array, Instance, Model, Problem
 from mfbai.stopping import e_process
 
@@ -49,8 +50,16 @@ class BiasAlarm:
     certain: bool
 
 
-def risk(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, tolerance: float = 0.0) -> Risk:
-    """The risk at which the leader could be answered now: `counts` (K, M) evaluations, with the given `means`.
+def risk(
+    problem: Problem | Instance,
+    counts: ArrayLike | None = None,
+    means: ArrayLike | None = None,
+    tolerance: float = 0.0,
+    *,
+    values: Values | None = None,
+) -> Risk:
+    """The risk at which the leader could be answered now: `counts` (K, M) evaluations, with the given `means`; or all
+    `values`, as `evidence` takes them.
 
     It is what the e-process proves, in whatever order the evaluations were made. A study that stops by the rule
     `contrasts` has evidence of its own, which depends on that order: its status has it.
@@ -60,8 +69,13 @@ def risk(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, toler
     >>> found = risk(problem, counts=[[20, 2], [20, 2]], means=[[0.50, 0.52], [0.81, 0.79]])
     >>> problem.arms[found.leader], round(found.level, 4)
     ('wide', 0.0062)
+    >>> from mfbai import Bounded
+    >>> scores = [(arm, 0, x) for arm, x in [("old", 0.71), ("new", 0.88), ("old", 0.69), ("new", 0.9)] * 10]
+    >>> found = risk(Problem(["old", "new"], costs=1, biases=0, family=Bounded(0, 1)), values=scores)
+    >>> found.leader, found.level < 0.05
+    (1, True)
     """
-    model, stats, _ = _read(problem, counts, means, tolerance)
+    model, stats, _ = _read(problem, counts, means, values, tolerance)
     return find_risk(model, stats)
 
 
@@ -87,8 +101,15 @@ def find_risk(model: Model, stats: Stats, rule: e_process.State | None = None, a
     return Risk(level, leader, evidence)
 
 
-def intervals(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, delta: float) -> Array:
-    """(K, 2) intervals of the arms' top means, from all their fidelities.
+def intervals(
+    problem: Problem | Instance,
+    counts: ArrayLike | None = None,
+    means: ArrayLike | None = None,
+    delta: float = 0.05,
+    *,
+    values: Values | None = None,
+) -> Array:
+    """(K, 2) intervals of the arms' top means, from all their fidelities; `values` as `evidence` takes them.
 
     With a probability of 1 - delta all arms' means are inside at all times. An interval whose low end is above its high
     end is empty: the arm's data contradict its bias bounds.
@@ -98,7 +119,7 @@ def intervals(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, 
     >>> intervals(problem, [[20, 2], [20, 2]], [[0.50, 0.52], [0.81, 0.79]], delta=0.05).round(3).tolist()
     [[0.332, 0.672], [0.638, 0.978]]
     """
-    model, stats, sign = _read(problem, counts, means, 0.0, delta)
+    model, stats, sign = _read(problem, counts, means, values, 0.0, delta)
     return find_intervals(model, stats, sign, delta)
 
 
@@ -141,8 +162,15 @@ def _search_differences(model: Model, stats: Stats, delta: float, leader: int) -
     return ends
 
 
-def bias_alarms(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, delta: float) -> list[BiasAlarm]:
-    """The arms whose data contradict their stated bias bounds.
+def bias_alarms(
+    problem: Problem | Instance,
+    counts: ArrayLike | None = None,
+    means: ArrayLike | None = None,
+    delta: float = 0.05,
+    *,
+    values: Values | None = None,
+) -> list[BiasAlarm]:
+    """The arms whose data contradict their stated bias bounds; `values` as `evidence` takes them.
 
     If all bounds hold there is ever an alarm, however often one looks, with a probability of delta at most. Data must
     contradict each other, or the range of the family: an arm evaluated at one fidelity mostly raises no alarm.
@@ -153,7 +181,7 @@ def bias_alarms(problem: Problem | Instance, counts: ArrayLike, means: ArrayLike
     >>> [(problem.arms[alarm.arm], problem.fidelities[alarm.fidelity], alarm.certain) for alarm in found]
     [('plain', 'fidelity 1', True)]
     """
-    model, stats, _ = _read(problem, counts, means, 0.0, delta)
+    model, stats, _ = _read(problem, counts, means, values, 0.0, delta)
     return find_alarms(model, stats, delta)
 
 
@@ -199,19 +227,18 @@ def _worst_fit(model: Model, stats: Stats, arm: int) -> int:
 
 
 def _read(
-    problem: Problem | Instance, counts: ArrayLike, means: ArrayLike, tolerance: float, delta: float = 0.5
+    problem: Problem | Instance,
+    counts: ArrayLike | None,
+    means: ArrayLike | None,
+    values: Values | None,
+    tolerance: float,
+    delta: float = 0.5,
 ) -> tuple[Model, Stats, float]:
     """What the kernels take; and -1 if the problem minimises."""
     problem = read_problem(problem)
     faults = Faults()
-    with faults.absorb():
-        model = problem.model(tolerance)
     check_delta(faults, delta)
     if np.ndim(delta):
         faults.add("delta", f"is {delta!r}: give one risk")
-    with faults.absorb():
-        weights, values = read_tables(problem, counts, means)
-    faults.raise_if_any("evaluations")
-    stats = make_stats(problem.shape)
-    stats.count[:], stats.mean[:] = weights, values
+    model, stats = read_evaluations(problem, counts, means, values, tolerance, faults)
     return model, stats, problem.sign

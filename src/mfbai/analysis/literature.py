@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfbai.analysis.cutting_planes import Program
+from mfbai.analysis.oracle import informed_model
 from mfbai.model.problem import ROUNDING, Instance
 from mfbai.model.spec import check_instance
 
@@ -81,7 +82,7 @@ def only_cheapest(instance: Instance | str) -> bool:
     """
     instance = check_instance(instance)
     problem = instance.problem
-    precision = getattr(problem.model().law, "precision", None)
+    precision = getattr(informed_model(instance).law, "precision", None)
     if precision is None or not np.allclose(precision, precision[:, -1:]):
         return False
     low, high = (problem.bias_low, problem.bias_high) if problem.sign > 0 else (-problem.bias_high, -problem.bias_low)
@@ -105,6 +106,6 @@ def _information(instance: Instance) -> Array:
 def _rates(instance: Instance, arms: object, etas: object) -> Array:
     """(P, 2, M) divergence over cost of the best arm's and the rival's cells, if both top means were eta."""
     problem = instance.problem
-    program = Program(problem.model(), problem.sign * instance.means, instance.best)
+    program = Program(informed_model(instance), problem.sign * instance.means, instance.best)
     rates: Array = program.rates(np.asarray(arms, dtype=np.int64), problem.sign * np.asarray(etas, dtype=np.float64))[0]
     return rates

@@ -15,12 +15,13 @@ from mfbai.analysis import cutting_planes
 from mfbai.checks import Cells, check_delta
 from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.kernels import allocation
-from mfbai.model.problem import Instance, Problem
+from mfbai.model.problem import Instance, Model, Problem
 from mfbai.model.spec import check_instance
 
 Array = NDArray[np.float64]
 GOOD = 1e-9  # a relative gap above this is worth the slower method
 ROUNDING = 1e-12  # smaller gaps are shown as this one: they vary from machine to machine
+LEAST_NOISE = 1e-6  # of the range of the top means: a smaller deviation is too little to compute with
 SLACK = 1e-7  # a cell this close to being worth its cost is taken to be worth it, when other optima are looked for
 
 
@@ -45,6 +46,11 @@ class Oracle:
 
     def __repr__(self) -> str:
         return f"<Oracle: C* = {self.cost_complexity:.7g} within {max(self.gap, ROUNDING):.0e}, best arm {self.best}>"
+
+    @property
+    def assumes_normal(self) -> bool:
+        """Whether C* is that of normal noise of the deviation in the instance: the family says nothing of its law."""
+        return self.problem.family.learns
 
     @property
     def pulls(self) -> Array:
@@ -73,7 +79,8 @@ def oracle(instance: Instance | str, tolerance: float = 0.0, *, start: ArrayLike
         minimise sum w   s.t.   min over eta of sum_m w[best,m] A_m(eta) + w[a,m] B_{a,m}(eta) >= 1   for every rival a
 
     where A and B are the divergences, over cost, of each cell's mean from the nearest one that the bias bounds allow if
-    the arm's top mean were eta. O(K M) a pass, some ten passes.
+    the arm's top mean were eta. O(K M) a pass, some ten passes. For the families symmetric and bounded it is the bound
+    of one who knows the deviation, if the noise were normal (`assumes_normal`).
 
     >>> from mfbai import load, oracle
     >>> found = oracle(load("paper-5x2", variance=0.1))
@@ -104,6 +111,15 @@ def oracle(instance: Instance | str, tolerance: float = 0.0, *, start: ArrayLike
     )
 
 
+def informed_model(instance: Instance, tolerance: float = 0.0) -> Model:
+    """The model of one who knows the size of the noise, where the family learns it."""
+    model = instance.model(tolerance)
+    if not model.law.known:
+        least = LEAST_NOISE * np.abs(model.top_high - model.top_low).max()
+        model.law.precision[:] = 1 / np.maximum(model.law.deviation, least) ** 2
+    return model
+
+
 def _checked(
     given: Instance | str, tolerance: float, start: ArrayLike | Oracle | None
 ) -> tuple[Instance, list[cutting_planes.Program], Array | None]:
@@ -113,7 +129,7 @@ def _checked(
         instance = check_instance(given, ties=True)
     faults.raise_if_any("call")
     with faults.absorb():
-        model = instance.problem.model(tolerance)
+        model = informed_model(instance, tolerance)
         answers = _answers(instance, model.tolerance)
     shares = None if start is None else _shares(faults, instance.problem, start)
     faults.raise_if_any("call")

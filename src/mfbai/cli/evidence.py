@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from math import isfinite
 from pathlib import Path
@@ -33,7 +32,7 @@ def evidence(
     Says which arm leads, how certain that is, and whether the data contradict the bias bounds.
 
     A CSV file has the header arm,fidelity,value and a line for each evaluation (names, or numbers from 1). A JSON file
-    holds {"counts": [[...]], "means": [[...]]}, arms by fidelities.
+    holds {"counts": [[...]], "means": [[...]]}, arms by fidelities; the families symmetric and bounded need the values.
 
     Example: mfbai evidence problem.toml evaluations.csv
     """
@@ -50,26 +49,26 @@ def evidence(
     faults.raise_if_any("call")
     assert sure is not None
     problem = found.problem if isinstance(found, Instance) else found
-    counts, means = read_data(data, problem)
-    result = weigh(problem, counts, means, tolerance)
-    certain = risk(problem, counts, means, tolerance)
-    ends = intervals(problem, counts, means, sure).tolist()
-    alarms = bias_alarms(problem, counts, means, sure)
+    given = read_data(data)
+    result = weigh(problem, **given, tolerance=tolerance)
+    certain = risk(problem, **given, tolerance=tolerance)
+    ends = intervals(problem, **given, delta=sure).tolist()
+    alarms = bias_alarms(problem, **given, delta=sure)
     if as_json:
         print_json(to_dict(problem, result, certain, ends, alarms))
     else:
         print_evidence(problem, result, certain, ends, alarms, sure)
 
 
-def read_data(path: Path, problem: Problem) -> tuple[Any, Any]:
-    """(counts, means) of a file."""
+def read_data(path: Path) -> dict[str, Any]:
+    """What a file says, as arguments of the functions that weigh it."""
     from mfbai.errors import Fault, InvalidInput
 
+    if path.suffix.lower() != ".json":
+        return {"values": path}
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        if path.suffix.lower() == ".json":
-            tables = json.loads(text)
-            return tables["counts"], tables["means"]
+        tables = json.loads(path.read_text(encoding="utf-8-sig"))
+        return {"counts": tables["counts"], "means": tables["means"]}
     except OSError as error:
         raise InvalidInput([Fault(str(path), f"cannot be read: {error.strerror}; check the path")]) from None
     except UnicodeDecodeError:
@@ -77,54 +76,6 @@ def read_data(path: Path, problem: Problem) -> tuple[Any, Any]:
     except (ValueError, KeyError, TypeError):
         told = 'is not what is expected: give {"counts": [[...]], "means": [[...]]}, arms by fidelities'
         raise InvalidInput([Fault(str(path), told)]) from None
-    return read_csv(path, text, problem)
-
-
-def read_csv(path: Path, text: str, problem: Problem) -> tuple[Any, Any]:
-    import numpy as np
-
-    from mfbai.errors import Faults
-
-    faults = Faults()
-    reader = csv.DictReader(text.splitlines())
-    if not {"arm", "fidelity", "value"} <= set(reader.fieldnames or ()):
-        faults.add(str(path), "has no header arm,fidelity,value: add it as the first line")
-        faults.raise_if_any("data")
-    counts, sums = np.zeros(problem.shape), np.zeros(problem.shape)
-    for row in reader:
-        place = f"{path} line {reader.line_num}:"
-        arm = index(faults, place, "arm", row["arm"], problem.arms)
-        fidelity = index(faults, place, "fidelity", row["fidelity"], problem.fidelities)
-        value = read_value(faults, place, row["value"], problem)
-        if arm is not None and fidelity is not None and value is not None:
-            counts[arm, fidelity] += 1
-            sums[arm, fidelity] += value
-    faults.raise_if_any("data")
-    return counts, sums / np.maximum(counts, 1)
-
-
-def index(faults: Any, place: str, kind: str, text: str | None, names: tuple[str, ...]) -> int | None:
-    from mfbai.errors import suggestion
-
-    text = (text or "").strip()
-    if text in names:
-        return names.index(text)
-    if text.isdecimal() and 1 <= int(text) <= len(names):
-        return int(text) - 1
-    faults.add(place, f"unknown {kind} {text!r}: {suggestion(text, names)}")
-    return None
-
-
-def read_value(faults: Any, place: str, text: str | None, problem: Problem) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
-        faults.add(place, f"the value is {text!r}: give a number")
-        return None
-    if not problem.family.admits(value):
-        faults.add(place, f"the value is {value!r}: a {problem.family.name} evaluation cannot return that")
-        return None
-    return value
 
 
 def to_dict(

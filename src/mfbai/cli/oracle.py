@@ -64,6 +64,7 @@ def to_dict(instance: Instance, found: Oracle, bounds: dict[str, float], toleran
         "cost_complexity": found.cost_complexity,
         "gap": found.gap,
         "unique": found.unique,
+        "assumes_normal": found.assumes_normal,
         "weights": found.weights.tolist(),
         "pulls": found.pulls.tolist(),
         "lower_bound": bounds,
@@ -86,6 +87,9 @@ def print_oracle(instance: Instance, found: Oracle, bounds: dict[str, float], to
     out.print(table_of(instance, found))
     gap = f"of {found.gap:.0e}" if found.gap > ROUNDING else f"below {ROUNDING:.0e}"
     out.print(f"C* = [bold]{found.cost_complexity:.7g}[/bold], certified to a relative gap {gap}.")
+    if found.assumes_normal:
+        told = "It is that of normal noise whose deviation is known; this family knows neither."
+        out.print(f"{told} What that costs, a simulation shows.", soft_wrap=True)
     if not found.unique:
         out.print("Other allocations are as cheap: this is one of several.")
     for delta, bound in bounds.items():

@@ -35,3 +35,10 @@ def record(model, stats, arm, fidelity, x):
     stats.spent[0] += model.cost[arm, fidelity]
     stats.steps[0] += 1
     learn(model.law, model, stats, arm, fidelity, x)
+
+
+@kernel
+def record_all(model, stats, arms, fidelities, values):
+    """The same of many, in their order."""
+    for n in range(arms.size):
+        record(model, stats, arms[n], fidelities[n], values[n])

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from mfbai.checks import check_choice, real
 from mfbai.errors import Faults, suggestion
-from mfbai.model.families import Family, Gaussian, SubGaussian
+from mfbai.model.families import Family, Gaussian, SubGaussian, Symmetric
 
 FACTORS = ("normal", "heavy")
 ENTRIES = ("arms", "fidelities", "factor")
@@ -77,4 +77,4 @@ def _read_table(faults: Faults, given: Mapping[str, Any]) -> Correlation:
 
 def _is_normal(family: Family) -> bool:
     """Whether a simulation draws normals."""
-    return isinstance(family, Gaussian | SubGaussian) and family.mean_range[0] == -float("inf")
+    return isinstance(family, Gaussian | SubGaussian | Symmetric) and family.mean_range[0] == -float("inf")

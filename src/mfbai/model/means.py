@@ -8,10 +8,12 @@ from mfbai.model.correlation import Correlation
 from mfbai.model.problem import Array, Instance, Problem
 
 
-def instance_of(problem: Problem, means: Array, correlation: Correlation | None = None) -> Instance:
+def instance_of(
+    problem: Problem, means: Array, correlation: Correlation | None = None, deviation: Array | None = None
+) -> Instance:
     """The problem with a truth that is known to fit: unchecked, as a plan makes thousands of them."""
     instance = object.__new__(Instance)
-    vars(instance).update(problem=problem, means=means, name=None, correlation=correlation)
+    vars(instance).update(problem=problem, means=means, deviation=deviation, name=None, correlation=correlation)
     return instance
 
 

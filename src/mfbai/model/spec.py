@@ -12,10 +12,13 @@
     name = "fine"
     cost = 5.0                              # its bias is 0, or left out
     [family]
-    name = "gaussian"                       # bernoulli, poisson, exponential, subgaussian
-    variance = 0.01                         # or per fidelity, or per arm and fidelity
+    name = "gaussian"                       # bernoulli, poisson, exponential, subgaussian; or symmetric, bounded
+    variance = 0.01                         # or per fidelity, or per arm and fidelity; symmetric and bounded have
+                                            # low and high in its place, those of bounded also per fidelity
     [truth]                                 # only for simulation: arms x fidelities
     means = [[0.82, 0.85], [0.80, 0.84], [0.91, 0.98]]
+    deviation = 0.1                         # of the values, if the family is symmetric or bounded, and only then; or
+                                            # per fidelity, or per arm and fidelity
     correlation = 0.8                       # of values with the same seed; or {arms = 0.8, fidelities = 0.5,
                                             # factor = "heavy"}; may be left out
     [guess]                                 # only for planning: one of the three forms of mfbai.Guess
@@ -57,8 +60,8 @@ ANY_FAMILY = Gaussian(1.0)
 TABLE_OF = {
     **dict.fromkeys(("arms", "direction", "seeds"), "problem"),
     **dict.fromkeys(("costs", "biases", "bias_low", "bias_high", "fidelities"), "fidelity"),
-    **dict.fromkeys(("family", "variance", "bounds"), "family"),
-    **dict.fromkeys(("means", "correlation"), "truth"),
+    **dict.fromkeys(("family", "variance", "bounds", "low", "high"), "family"),
+    **dict.fromkeys(("means", "deviation", "correlation"), "truth"),
 }
 
 
@@ -106,7 +109,7 @@ def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: boo
     faults = Faults()
     _check_keys(faults, "the spec", document, required=("problem", "fidelity", "family"), optional=("truth", "guess"))
     problem = _table(faults, document, "problem", required=("arms",), optional=("direction", "seeds"))
-    truth = _table(faults, document, "truth", required=("means",), optional=("correlation",))
+    truth = _table(faults, document, "truth", required=("means",), optional=("deviation", "correlation"))
     tables = _fidelities(faults, document)
     n_arms = _count_arms(problem, tables, truth)
     parts: dict[str, Any] = {
@@ -121,7 +124,8 @@ def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: boo
     built = None
     with faults.absorb(lambda fault: _in_file(fault, parts["arms"], tables)):
         known_truth = "means" in truth and tables  # without fidelities there is nothing to hold the means against
-        about: dict[str, Any] = {"name": name, "ties": ties, "correlation": truth.get("correlation")}
+        about: dict[str, Any] = {"name": name, "ties": ties}
+        about |= {entry: truth.get(entry) for entry in ("deviation", "correlation")}
         built = Instance(truth["means"], **about, **parts) if known_truth else Problem(**parts)
     _check_guess(faults, document, built or _stand_in(n_arms, len(tables)))
     faults.raise_if_any(f"spec {name!r}" if name else "spec")
@@ -303,6 +307,7 @@ def _family(faults: Faults, document: Mapping[str, Any]) -> Family:
             check_choice(faults, "[family] name", name, FAMILIES)
         return ANY_FAMILY
     fields = dataclasses.fields(family)
+    table = _without_noise(faults, family, table)
     needed = [field.name for field in fields if field.default is dataclasses.MISSING]
     _check_keys(
         faults,
@@ -314,6 +319,18 @@ def _family(faults: Faults, document: Mapping[str, Any]) -> Family:
     if not set(needed) <= set(table):
         return ANY_FAMILY
     return family(**{field.name: table[field.name] for field in fields if field.name in table})
+
+
+def _without_noise(faults: Faults, family: type[Family], table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The entries of a [family], without those that state what the family learns; a fault for each of them."""
+    told = {
+        "variance": f"which {family.name} does not need: leave it out, as the noise is learnt on the way",
+        "bounds": "which belongs to subgaussian: write low and high",
+        "deviation": "which is the truth of a simulation: write it under [truth]",
+    }
+    for key in [key for key in table if key in told and family.learns]:
+        faults.add("[family]", f"has {key!r}, {told[key]}")
+    return {key: entry for key, entry in table.items() if key not in told or not family.learns}
 
 
 def _check_guess(faults: Faults, document: Mapping[str, Any], built: Instance | Problem) -> None:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mfbai.errors import Fault, InvalidInput
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.transport import pair, refit
 from mfbai.stopping import glr
@@ -33,6 +34,9 @@ class State(NamedTuple):
 
 
 def init(model, deltas, fidelities) -> State:
+    if not model.law.known:
+        told = "is 'kaufmann-koolen', whose proof needs a stated variance, and this family learns its noise on the way"
+        raise InvalidInput([Fault("stopping", f"{told}: take e-process")])
     arms, cells = model.cost.shape[0], 2 * fidelities
     constant, scale, offset = (gaussian, 2.0, 4.0) if model.law.quadratic else (any_family, 3.0, 1.0)
     base = [cells * constant(log((arms - 1) / delta) / cells) for delta in deltas.tolist()]

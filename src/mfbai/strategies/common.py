@@ -6,6 +6,7 @@ import numpy as np
 
 from mfbai.errors import Fault, InvalidInput
 from mfbai.kernels.jit import kernel
+from mfbai.model.families import Memory
 from mfbai.model.problem import Model
 
 
@@ -16,6 +17,8 @@ def top_fidelity(model: Model) -> Model:
 
     def last(part):
         """Of an array in which fidelities are the second axis, or the only one: its last; a copy of all else."""
+        if isinstance(part, Memory):
+            return part._replace(pooled=last(part.pooled), total=part.total.copy(), due=part.due.copy())
         if isinstance(part, tuple):
             return type(part)(*map(last, part))
         if not isinstance(part, np.ndarray):
@@ -30,11 +33,14 @@ def top_fidelity(model: Model) -> Model:
 
 def tail_variance(model: Model, strategy: str) -> np.ndarray:
     """(K, M) v such that the noise has tails no heavier than a normal's of variance v: what confidence radii need."""
+    family = type(model.law).__name__.removesuffix("Law").lower()
+    if not model.law.known:
+        told = f"{strategy} needs a stated variance, which the {family} family does not have"
+        raise InvalidInput([Fault("strategy", f"{told}: take race, frugal or mf-grad")])
     if model.law.quadratic:
         return np.ascontiguousarray(1.0 / model.law.precision)
     if model.law.tail_variance is not None:
         return np.full(model.cost.shape, model.law.tail_variance)
-    family = type(model.law).__name__.removesuffix("Law").lower()
     told = f"{strategy} needs noise with the tails of a normal, and this family is {family}"
     raise InvalidInput([Fault("strategy", f"{told}: take mf-grad, or a gaussian, subgaussian or bernoulli family")])
 

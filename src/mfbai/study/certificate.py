@@ -209,21 +209,27 @@ class Audit:
 
     def _tell(self, event: Mapping[str, Any]) -> None:
         self._close(event)
-        self._check_value(event.get("value"))
+        self._check_value(event.get("value"), self.fold.open[event["trial"]][1])
 
     def _add(self, event: Mapping[str, Any]) -> None:
         K, M = self.settings.problem.shape
         arm, fidelity, values = event.get("arm"), event.get("fidelity"), event.get("values")
         inside = type(arm) is int and type(fidelity) is int and 0 <= arm < K and 0 <= fidelity < M
         over = self.fold.verdict is not None
-        if not inside or not isinstance(values, list) or over or self.settings.shares_seeds:
+        if (
+            type(fidelity) is not int
+            or not inside
+            or not isinstance(values, list)
+            or over
+            or self.settings.shares_seeds
+        ):
             raise Differs("these values cannot be added")
         for value in values:
-            self._check_value(value)
+            self._check_value(value, fidelity)
 
-    def _check_value(self, value: Any) -> None:
+    def _check_value(self, value: Any, fidelity: int) -> None:
         try:
-            as_written = isinstance(value, float) and self.settings.check_value(value) == value
+            as_written = isinstance(value, float) and self.settings.check_value(value, fidelity) == value
         except InvalidInput:
             as_written = False
         if not as_written:

@@ -93,7 +93,7 @@ class Command:
             if process.returncode != 0:
                 said = _end(_tail(err) or _tail(out))
                 raise EvaluationFailed(f"the program ended with exit code {process.returncode}: {said}")
-            return self._value(_tail(out))
+            return self._value(_tail(out), trial.fidelity_index)
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
         too_long = threading.Event()
@@ -130,11 +130,11 @@ class Command:
 
         return put(self.text, quote=True) if self.shell else [put(word, quote=False) for word in shlex.split(self.text)]
 
-    def _value(self, out: str) -> float:
+    def _value(self, out: str, fidelity: int) -> float:
         lines = out.split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         try:
-            return self.study.check_value(read_number(last))
+            return self.study.check_value(read_number(last), fidelity)
         except InvalidInput as error:
             raise EvaluationFailed(f"the last line of the program's output is {last[:60]!r}: the {error}") from None
         except ValueError:

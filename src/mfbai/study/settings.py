@@ -78,15 +78,16 @@ class Settings:
             return (int(self.key, 16) + number * STRIDE) % 2**31
         return permute(self.key, number)
 
-    def check_value(self, value: Any) -> float:
-        """The value as a number, if an evaluation of this problem can return it."""
+    def check_value(self, value: Any, fidelity: int | None = None) -> float:
+        """The value as a number, if an evaluation of this problem can return it: at that fidelity, or at any."""
         x = real(value)
         if x is None:
             raise InvalidInput([Fault("value", f"is {value!r:.60}: give a number")])
         if not abs(x) < LARGEST:
             told = "give a finite number" if not math.isfinite(x) else f"give a number below {LARGEST:g}"
             raise InvalidInput([Fault("value", f"is {x!r}: {told}, or report the trial with fail")])
-        if not self.problem.family.admits(x):
+        possible = range(self.problem.n_fidelities) if fidelity is None else (fidelity,)
+        if not any(self.problem.family.admits(x, m) for m in possible):
             told = f"a {self.problem.family.name} evaluation cannot return that"
             raise InvalidInput([Fault("value", f"is {x!r}: {told}; check the [family] of the problem")])
         return x

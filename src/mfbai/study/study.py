@@ -14,7 +14,7 @@ import numpy as np
 from mfbai._version import __version__
 from mfbai.checks import check_integers, real
 from mfbai.errors import Fault, Faults, InvalidInput, NothingToAsk, StudyOver, TrialClosed, suggestion
-from mfbai.model.problem import Instance, Problem
+from mfbai.model.problem import Array, Instance, Problem
 from mfbai.study import storage as storages
 from mfbai.study.fold import Cell, Fold
 from mfbai.study.history import Point
@@ -189,6 +189,7 @@ class Study(Ledger):
         with self._turn() as turn:
             before = self._outcome(turn, number)
             if before is None:
+                x = self.check_value(x, self._fold.open[number][1])
                 self._append({"kind": "tell", "trial": number, "value": x})
                 turn.end_lease(number)
                 self._settle()
@@ -246,7 +247,7 @@ class Study(Ledger):
         read = []
         for value in given:
             with faults.absorb():
-                read.append(self.check_value(value))
+                read.append(self.check_value(value, m))
         faults.raise_if_any("values")
         if not read:
             return
@@ -285,6 +286,12 @@ class Study(Ledger):
             now = self._fold.point()
             return points if points and points[-1] == now else [*points, now]
 
+    def deviation(self) -> Array | None:
+        """(K, M) that of the values, as learnt so far; None if the family states it."""
+        with self._mutex:
+            learns = self.problem.family.learns
+            return 1 / np.sqrt(self._fold.model.law.precision) if learns else None
+
     def trials(self) -> list[tuple[str, Cell]]:
         """The ids and cells (arm, fidelity) of what is under way."""
         return [(trial, cell) for trial, cell, _ in self.under_way()]
@@ -316,9 +323,9 @@ class Study(Ledger):
             raise _refusal(given, f"belongs to another study: those of {self.name!r} end in '-{self.settings.key}'")
         return int(found[1])
 
-    def check_value(self, value: Any) -> float:
-        """The value as a number, if an evaluation of this problem can return it."""
-        return self.settings.check_value(value)
+    def check_value(self, value: Any, fidelity: int | None = None) -> float:
+        """The value as a number, if an evaluation of this problem can return it: at that fidelity, or at any."""
+        return self.settings.check_value(value, fidelity)
 
     def _outcome(self, turn: Turn, number: int) -> dict[str, Any] | None:
         """The event that closed a trial; None if it is open."""

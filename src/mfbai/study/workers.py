@@ -96,7 +96,7 @@ class Crew:
         try:
             if self._interrupted:  # since we asked
                 raise Cancelled
-            value = self.study.check_value(self.evaluate(trial))
+            value = self.study.check_value(self.evaluate(trial), trial.fidelity_index)
             self._patiently(lambda: self.study.tell(trial, value))
             self._in_a_row[trial.arm_index, trial.fidelity_index] = 0
         except TrialClosed:

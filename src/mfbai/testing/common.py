@@ -59,7 +59,7 @@ def uniform_start(make_rule: Callable[[Instance], Any], levels: int = len(DELTAS
 
     def start(instance: Instance) -> tuple[Model, Records]:
         state = STRATEGIES["uniform"].make(instance, DELTAS[-1])
-        return instance.problem.model(), records_of(instance, state, make_rule(instance), levels)
+        return instance.model(), records_of(instance, state, make_rule(instance), levels)
 
     return start
 
@@ -71,7 +71,7 @@ def truth_of(instance: Instance) -> NDArray[np.float64]:
 
 def stepwise(instance: Instance, steps: int, records: Records) -> Journal:
     """Ask and tell one evaluation at a time, as a live study does, until `steps` are made or every level is decided."""
-    model, truth = instance.problem.model(), truth_of(instance)
+    model, truth = instance.model(), truth_of(instance)
     pending, rng = np.zeros(instance.shape, dtype=np.int64), np.random.default_rng(0)
     told: list[tuple[int, int, float]] = []
     while len(told) < steps and records.outcome.levels[0] < len(records.outcome.answer):
@@ -96,12 +96,12 @@ def looped(instance: Instance, steps: int, model: Model, records: Records) -> No
 
 def check_replay(name: str, start: Start, instance: Instance, steps: int) -> None:
     """The compiled loop, single steps and a replay of the journal end in records that are equal to the bit."""
-    model, single = start(instance)
+    _, single = start(instance)
     journal = stepwise(instance, steps, single)
-    _, again = start(instance)
+    model, again = start(instance)
     loop.replay(model, *again, *journal)
     assert digest(again) == digest(single), f"{name}: a replay of the journal ends in another state"
-    _, other = start(instance)
+    model, other = start(instance)
     looped(instance, len(journal.arms), model, other)
     assert digest(other) == digest(single), f"{name}: the compiled loop ends in another state"
 
@@ -164,4 +164,6 @@ def _with_arms(instance: Instance, arms: int) -> Instance:
     keep = sorted([instance.best, *[a for a in range(instance.shape[0]) if a != instance.best][: arms - 1]])
     problem = instance.problem
     biases = (problem.bias_low[keep], problem.bias_high[keep])
-    return problem.replace(arms=arms, costs=problem.costs[keep], biases=biases).instance(instance.means[keep])
+    smaller = problem.replace(arms=arms, costs=problem.costs[keep], biases=biases)
+    deviation = None if instance.deviation is None else instance.deviation[keep]
+    return smaller.instance(instance.means[keep], deviation=deviation)

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfbai.kernels.betting import SCALES, capital
-from mfbai.kernels.laws import divergence, sample, slopes, variance
+from mfbai.kernels.laws import divergence, sample, slopes, variance, wager
+from mfbai.kernels.stats import Stats, make_stats, record_all
 from mfbai.model.families import FAMILIES, Family
-from mfbai.model.problem import Instance
+from mfbai.model.problem import Instance, Model
 from mfbai.model.spec import dumps, from_dict, loads
 from mfbai.simulation import simulate
 from mfbai.stopping import e_process
@@ -46,12 +47,15 @@ def check_family(family: Family, means: Sequence[float] | None = None, steps: in
     points = np.sort(_points(family) if means is None else np.asarray(means, dtype=np.float64))
     instance = _instance(family, points, "maximise")
     check_form(family)
-    laws = Laws(*(family.law((2, 2), sign) for sign in (1.0, -1.0)))
+    laws = Laws(*(_instance(family, points, direction).model().law for direction in ("maximise", "minimise")))
     check_round_trip(family, instance)
     check_divergence(family, laws, points)
     check_slopes(family, laws, points)
     draws = check_samples(family, laws, points)
-    check_capital(family, laws, points, draws)
+    if family.learns:
+        check_wagers(family, points, draws)
+    else:
+        check_capital(family, laws, points, draws)
     check_simulation(family, points)
     start = starting()
     common.check_replay(family.name, start, instance, steps)
@@ -72,7 +76,8 @@ def check_form(family: Family) -> None:
         f"{name}: its law has no traits: decorate {type(laws[0]).__name__} with @traits()"
     )
     assert not laws[0].quadratic or hasattr(laws[0], "precision"), f"{name}: a quadratic law needs `precision`, (K, M)"
-    for array in (part for part in laws[0] if isinstance(part, np.ndarray)):
+    stated = laws[0] if not family.learns else [getattr(laws[0], name, None) for name in ("precision", "deviation")]
+    for array in (part for part in stated if isinstance(part, np.ndarray)):
         assert array.shape == (3, 2), (
             f"{name}: its law has an array of shape {array.shape}: arms x fidelities is (3, 2)"
         )
@@ -126,7 +131,7 @@ def check_samples(family: Family, laws: Laws, points: NDArray[np.float64]) -> ND
     for law, sign in ((laws.plain, 1.0), (laws.mirrored, -1.0)):
         for mean in points:
             found = sign * _draw(law, sign * mean, DRAWS)
-            odd = next((x for x in found if not family.admits(x)), None)
+            odd = next((x for x in found if not family.admits(x, 0)), None)
             assert odd is None, f"{family.name}: sample draws {odd:g}, which the family does not admit"
             error = found.std() / np.sqrt(DRAWS)
             told = f"{DRAWS} draws at a mean of {mean:g} have the mean {found.mean():g}, of standard error {error:.2g}"
@@ -154,6 +159,24 @@ def check_capital(family: Family, laws: Laws, points: NDArray[np.float64], draws
                 )
 
 
+def check_wagers(family: Family, points: NDArray[np.float64], draws: NDArray[np.float64]) -> None:
+    """The same for a family that learns its noise: bets against a true mean do not win on average; mirrored they are
+    the same; and between two points they are above the lines that they give."""
+    instance, q = _instance(family, points, "maximise"), float(points[len(points) // 2])
+    for count in TIMES:
+        seen = [_record(instance, row[:count]) for row in draws]
+        for side in (1.0, -1.0):
+            worth = [wager(model.law, stats, 0, 0, q, q, side)[0] for model, stats in seen]
+            wealth = np.exp(np.minimum(worth, np.log(CAP)))
+            mean, error = float(wealth.mean()), float(wealth.std()) / np.sqrt(DRAWS)
+            told = f"the capital of bets against the true mean {q:g} is {mean:.3g} on average after {count}"
+            assert mean <= 1.0 + SURE * error, (
+                f"{family.name}: {told}, of standard error {error:.2g}; it must be 1 at most"
+            )
+    for row in draws[:20]:
+        _check_lines(family, points, row)
+
+
 def check_simulation(family: Family, points: NDArray[np.float64]) -> None:
     """Simulations stop, and are wrong no more often than their risk allows."""
     for direction in ("maximise", "minimise"):
@@ -175,7 +198,7 @@ def starting() -> Start:
 
 def _points(family: Family) -> NDArray[np.float64]:
     """Possible means, well apart."""
-    low, high = family.mean_range
+    low, high = (float(ends[-1]) for ends in family.ranges(2))
     if np.isfinite(low) and np.isfinite(high):
         return low + (high - low) * np.array([0.2, 0.35, 0.5, 0.65, 0.8])
     steps = np.array([0.5, 1.0, 1.5, 2.0, 4.0])
@@ -187,7 +210,8 @@ def _instance(family: Family, points: NDArray[np.float64], direction: str) -> In
     top = points[[0, len(points) // 2, -1]]
     bias = 0.1 * float(np.diff(top).min())
     means = np.column_stack([top + bias * np.array([0.5, -0.5, -1.0]), top])
-    return Instance(means, [0.2, 1.0], [bias, 0.0], family, direction=direction)
+    deviation = 0.2 * float(points[-1] - points[0]) if family.learns else None
+    return Instance(means, [0.2, 1.0], [bias, 0.0], family, direction=direction, deviation=deviation)
 
 
 def _draw(law: Any, mean: float, count: int) -> NDArray[np.float64]:
@@ -210,6 +234,29 @@ def _check_monotone(family: Family, laws: Laws, points: NDArray[np.float64], sid
         mirrored = [capital(laws.mirrored, 0, 0, 20.0, -mean, -q, -side, scale) for q in points]
         reflects = np.allclose(worth, mirrored, rtol=1e-9, atol=1e-12)
         assert reflects, f"{family.name}: minimising, the same bets have another capital"
+
+
+def _record(instance: Instance, values: NDArray[np.float64]) -> tuple[Model, Stats]:
+    """What is known after these values of the first cell."""
+    model, stats, first = instance.model(), make_stats(instance.shape), np.zeros(len(values), dtype=np.int64)
+    record_all(model, stats, first, first, instance.problem.sign * values)
+    return model, stats
+
+
+def _check_lines(family: Family, points: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+    model, stats = _record(_instance(family, points, "maximise"), values)
+    mirror, reflected = _record(_instance(family, points, "minimise"), values)
+    for side in (1.0, -1.0):
+        for q in points:
+            for other in points:
+                value, slope = wager(model.law, stats, 0, 0, q, other, side)
+                again, back = wager(mirror.law, reflected, 0, 0, -q, -other, -side)
+                reflects = np.allclose((value, slope), (again, -back), rtol=1e-9, atol=1e-9)
+                assert reflects, f"{family.name}: minimising, the same bets have another capital"
+                for x in np.linspace(q, other, 7):
+                    there = wager(model.law, stats, 0, 0, x, x, side)[0]
+                    above = there >= value + slope * (x - q) - 1e-9 * (1.0 + abs(value))
+                    assert above, f"{family.name}: between {q:g} and {other:g} the capital is below its line"
 
 
 def _class(family: Family) -> str:

@@ -24,7 +24,7 @@ from mfbai.kernels.laws.interface import SLAB, divergence, learn, sample, slopes
 from mfbai.model.families import SymmetricLaw
 
 TILTS = 2.0 ** np.arange(-8.0, 13.0)  # over the width of the range
-_shares = 1.0 / (1.0 + (np.arange(-8.0, 13.0) - 3.0) ** 2 / 16.0)  # noise is mostly below the range, gaps below the noise
+_shares = 1.0 / (1.0 + (np.arange(-8.0, 13.0) - 3.0) ** 2 / 16.0)  # most for gaps and noise of tenths of the range
 LOG_SHARES = np.log(SLAB * _shares / _shares.sum())
 CASH = log(1.0 - SLAB)
 NOTHING = -40.0  # nats: what is this far below the rest is left out

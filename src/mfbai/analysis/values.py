@@ -1,0 +1,115 @@
+"""Reading evaluations one by one: which arm, at which fidelity, which value."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mfbai.checks import SHOWN_CELLS, real
+from mfbai.errors import Fault, Faults, InvalidInput, suggestion
+from mfbai.model.problem import Problem
+
+COLUMNS = ("arm", "fidelity", "value")
+Values: TypeAlias = Any  # rows of (arm, fidelity, value), as tuples or as dicts; a DataFrame; or the path of a CSV file
+
+
+class Table(NamedTuple):
+    """Evaluations in the order of their making."""
+
+    arms: NDArray[np.int64]
+    fidelities: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+def read_values(problem: Problem, given: Values) -> Table:
+    """What was evaluated. Every fault is told, with its row."""
+    faults = Faults()
+    rows = _rows_of_file(Path(given)) if isinstance(given, str | Path) else _rows(given)
+    told: list[tuple[int, int, float]] = []
+    for place, row, index in rows:
+        arm = index(faults, place, "arm", row[0], problem.arms)
+        fidelity = index(faults, place, "fidelity", row[1], problem.fidelities)
+        x = _value(faults, place, row[2], problem, fidelity)
+        if arm is not None and fidelity is not None and x is not None:
+            told.append((arm, fidelity, x))
+        if len(faults) >= SHOWN_CELLS:
+            faults.add(place, "has more faults, or the rows after it do: these are the first")
+            break
+    faults.raise_if_any("values")
+    arms, fidelities, values = zip(*told, strict=True) if told else ((), (), ())
+    return Table(np.array(arms, dtype=np.int64), np.array(fidelities, dtype=np.int64), np.array(values, dtype=float))
+
+
+def _rows_of_file(path: Path) -> Iterable[tuple[str, tuple[Any, ...], Any]]:
+    """In a file arms and fidelities may be numbered, from 1."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InvalidInput([Fault(str(path), f"cannot be read: {error.strerror}; check the path")]) from None
+    except UnicodeDecodeError:
+        raise InvalidInput([Fault(str(path), "is not text: give a CSV file")]) from None
+    reader = csv.DictReader(text.splitlines())
+    if not set(COLUMNS) <= set(reader.fieldnames or ()):
+        raise InvalidInput([Fault(str(path), "has no header arm,fidelity,value: add it as the first line")])
+    for row in reader:
+        arm, fidelity, value = (row[column] for column in COLUMNS)
+        yield f"{path} line {reader.line_num}:", (arm, fidelity, _number(value)), _index_in_text
+
+
+def _rows(given: Any) -> Iterable[tuple[str, tuple[Any, ...], Any]]:
+    if hasattr(given, "columns"):  # a DataFrame
+        missing = [column for column in COLUMNS if column not in given.columns]
+        if missing:
+            raise InvalidInput([Fault("values", f"has no column {missing[0]!r}: {', '.join(COLUMNS)} are needed")])
+        given = zip(*(given[column].tolist() for column in COLUMNS), strict=True)
+    if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
+        told = "give rows of arm, fidelity and value, a DataFrame with these columns, or the path of a CSV file"
+        raise InvalidInput([Fault("values", f"is {given!r:.60}: {told}")])
+    for n, row in enumerate(given):
+        found = tuple(row.get(column) for column in COLUMNS) if isinstance(row, Mapping) else row
+        if not isinstance(found, tuple | list) or len(found) != len(COLUMNS):
+            told = "give arm, fidelity and value, in this order or by these names"
+            raise InvalidInput([Fault(f"values[{n}]", f"is {row!r:.60}: {told}")])
+        yield f"values[{n}]", tuple(found), _index
+
+
+def _number(text: str | None) -> float | str | None:
+    try:
+        return float(text or "")
+    except ValueError:
+        return text
+
+
+def _index_in_text(faults: Faults, place: str, kind: str, text: str | None, names: tuple[str, ...]) -> int | None:
+    text = (text or "").strip()
+    if text in names:
+        return names.index(text)
+    if text.isdecimal() and 1 <= int(text) <= len(names):
+        return int(text) - 1
+    faults.add(place, f"unknown {kind} {text!r}: {suggestion(text, names)}")
+    return None
+
+
+def _index(faults: Faults, place: str, kind: str, given: Any, names: tuple[str, ...]) -> int | None:
+    if isinstance(given, str) and given in names:
+        return names.index(given)
+    if not isinstance(given, bool) and isinstance(given, int | np.integer) and 0 <= given < len(names):
+        return int(given)
+    known = f"{suggestion(str(given), names)}; or an index from 0 to {len(names) - 1}"
+    faults.add(place, f"has an unknown {kind}, {given!r:.60}: {known}")
+    return None
+
+
+def _value(faults: Faults, place: str, given: Any, problem: Problem, fidelity: int | None) -> float | None:
+    x = real(given)
+    if x is None:
+        faults.add(place, f"the value is {given!r:.60}: give a number")
+    elif not problem.family.admits(x, -1 if fidelity is None else fidelity):
+        faults.add(place, f"the value is {x!r}: a {problem.family.name} evaluation cannot return that")
+        return None
+    return x
