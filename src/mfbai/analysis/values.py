@@ -109,7 +109,7 @@ def _value(faults: Faults, place: str, given: Any, problem: Problem, fidelity: i
     x = real(given)
     if x is None:
         faults.add(place, f"the value is {given!r:.60}: give a number")
-    elif not problem.family.admits(x, -1 if fidelity is None else fidelity):
+    elif not (problem.family.admits(x) if fidelity is None else problem.family.admits_at(x, fidelity)):
         faults.add(place, f"the value is {x!r}: a {problem.family.name} evaluation cannot return that")
         return None
     return x

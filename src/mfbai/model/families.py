@@ -148,10 +148,14 @@ class Family(ABC):
         low, high = (np.full(n_fidelities, end) for end in self.mean_range)
         return low, high
 
-    def admits(self, value: float, fidelity: int = -1) -> bool:
+    def admits(self, value: float) -> bool:
         """Whether an evaluation can return `value`."""
         low, high = self.mean_range
         return bool(np.isfinite(value) and low <= value <= high)
+
+    def admits_at(self, value: float, fidelity: int) -> bool:
+        """Whether an evaluation at this fidelity can: for families in which that differs."""
+        return self.admits(value)
 
     def to_dict(self) -> dict[str, Any]:
         """The [family] table of a spec file."""
@@ -227,7 +231,7 @@ class Bernoulli(Family):
     def law(self, shape: tuple[int, int], sign: float = 1.0) -> BernoulliLaw:
         return BernoulliLaw(sign)
 
-    def admits(self, value: float, fidelity: int = -1) -> bool:
+    def admits(self, value: float) -> bool:
         return value in (0, 1)
 
 
@@ -241,7 +245,7 @@ class Poisson(Family):
     def law(self, shape: tuple[int, int], sign: float = 1.0) -> PoissonLaw:
         return PoissonLaw(sign)
 
-    def admits(self, value: float, fidelity: int = -1) -> bool:
+    def admits(self, value: float) -> bool:
         return bool(np.isfinite(value) and value >= 0 and value == np.floor(value))
 
 
@@ -256,7 +260,7 @@ class Exponential(Family):
     def law(self, shape: tuple[int, int], sign: float = 1.0) -> ExponentialLaw:
         return ExponentialLaw(sign)
 
-    def admits(self, value: float, fidelity: int = -1) -> bool:
+    def admits(self, value: float) -> bool:
         return bool(np.isfinite(value) and value > 0)
 
 
@@ -328,7 +332,7 @@ class Bounded(Family):
         learning = _learning(shape, float((high - low)[-1]))
         return BoundedLaw(*learning, np.full(shape, np.nan), low, high, np.zeros((*shape, LEVELS)))
 
-    def admits(self, value: float, fidelity: int = -1) -> bool:
+    def admits_at(self, value: float, fidelity: int) -> bool:
         low, high = np.asarray(self.low, dtype=np.float64), np.asarray(self.high, dtype=np.float64)
         inside = low.flat[fidelity if low.ndim else 0] <= value <= high.flat[fidelity if high.ndim else 0]
         return bool(np.isfinite(value) and inside)

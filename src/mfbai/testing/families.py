@@ -131,7 +131,7 @@ def check_samples(family: Family, laws: Laws, points: NDArray[np.float64]) -> ND
     for law, sign in ((laws.plain, 1.0), (laws.mirrored, -1.0)):
         for mean in points:
             found = sign * _draw(law, sign * mean, DRAWS)
-            odd = next((x for x in found if not family.admits(x, 0)), None)
+            odd = next((x for x in found if not family.admits_at(x, 0)), None)
             assert odd is None, f"{family.name}: sample draws {odd:g}, which the family does not admit"
             error = found.std() / np.sqrt(DRAWS)
             told = f"{DRAWS} draws at a mean of {mean:g} have the mean {found.mean():g}, of standard error {error:.2g}"
