@@ -62,7 +62,19 @@ def largest(model, stats, i, j, middles, end, target, work):
 def against(model, stats, i, j, t, start, target, work):
     """The e-value against "j is better than i by t", and where its minimum was found."""
     bounds = (model.bias_low, model.bias_high, model.top_low, model.top_high)
-    shifted = Model(model.cost, bounds[0], bounds[1], bounds[2], bounds[3], t, model.law, model.common, model.epoch)
+    shifted = Model(
+        model.cost,
+        bounds[0],
+        bounds[1],
+        bounds[2],
+        bounds[3],
+        t,
+        model.law,
+        model.common,
+        model.epoch,
+        model.beaten,
+        model.exact,
+    )
     return e_values.against(model.law, shifted, stats, i, j, start, target, work)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from mfbai.errors import Faults
 
 Law: TypeAlias = Any  # a NamedTuple of numbers and (K, M) arrays, with `traits`
 LEVELS = 65  # of the histogram of bounded values
+PER_FIDELITY = ("variance", "low", "high")  # entries of a family that may have a number for each fidelity
 Record = TypeVar("Record", bound=tuple[Any, ...])
 
 
@@ -147,6 +148,12 @@ class Family(ABC):
         """The same for each fidelity, (M,)."""
         low, high = (np.full(n_fidelities, end) for end in self.mean_range)
         return low, high
+
+    def at(self, fidelities: list[int]) -> Family:
+        """The family of these fidelities alone."""
+        tables = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name in PER_FIDELITY}
+        kept = {name: np.asarray(table)[..., fidelities] for name, table in tables.items() if np.ndim(table)}
+        return replace(self, **kept) if kept else self
 
     def admits(self, value: float) -> bool:
         """Whether an evaluation can return `value`."""
@@ -351,7 +358,13 @@ def _learning(shape: tuple[int, int], width: float) -> tuple[NDArray[np.float64]
 def _check_variance(cells: Cells, variance: Any) -> None:
     array = cells.read("variance", variance)
     if array is not None:
-        cells.refuse("variance", array, array < 1e-300, "a variance must be positive")
+        bad = (array < 1e-300) & ~noise_free(array)
+        cells.refuse("variance", array, bad, "a variance must be positive, or 0 for all arms if there is no noise")
+
+
+def noise_free(variance: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Of a variance as given, () or (M,) or (K, M): of which fidelities it is 0 for all arms."""
+    return np.asarray((variance == 0).all(axis=0) if variance.ndim == 2 else variance == 0)
 
 
 def _check_bounds(faults: Faults, bounds: Any, field: str = "bounds") -> None:

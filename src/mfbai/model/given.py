@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from mfbai.checks import SHOWN_CELLS, Cells, check_choice, check_names, shape_of
 from mfbai.errors import Faults
-from mfbai.model.families import Family
+from mfbai.model.families import Family, noise_free
 
 Array = NDArray[np.float64]
 DIRECTIONS = {"maximise": 1.0, "minimise": -1.0}
@@ -26,6 +27,7 @@ class Known(NamedTuple):
     bias_high: Array | None
     family: Family | None
     sign: float | None
+    deterministic: NDArray[np.bool_]  # (M,)
 
 
 def read_names(
@@ -44,18 +46,48 @@ def read_names(
     )
 
 
-def check_known(cells: Cells, costs: Any, biases: Any, family: Any, direction: Any, seeds: Any) -> Known:
+def check_known(
+    cells: Cells, costs: Any, biases: Any, family: Any, direction: Any, seeds: Any, deterministic: Any
+) -> Known:
     """What could be read of all that is known beforehand."""
+    exact = _check_deterministic(cells, deterministic, family)
     costs = cells.read("costs", costs)
     if costs is not None:
-        cells.refuse("costs", costs, costs <= 0, "a cost must be positive")
+        free = exact if costs.ndim else exact.all()
+        cells.refuse("costs", costs, costs < 0, "a cost cannot be negative")
+        told = "a cost must be positive, or 0 where a deterministic fidelity is free"
+        cells.refuse("costs", costs, (costs == 0) & ~free, told)
     low, high = _check_biases(cells, biases)
     family = _check_family(cells, family)
     if low is not None and high is not None and family is not None:
         _refuse_impossible_arms(cells, low, high, family)
     check_choice(cells.faults, "direction", direction, DIRECTIONS)
     check_choice(cells.faults, "seeds", seeds, SEEDS)
-    return Known(costs, low, high, family, DIRECTIONS.get(direction) if isinstance(direction, str) else None)
+    sign = DIRECTIONS.get(direction) if isinstance(direction, str) else None
+    return Known(costs, low, high, family, sign, exact)
+
+
+def _check_deterministic(cells: Cells, given: Any, family: Any) -> NDArray[np.bool_]:
+    """(M,) which fidelities have no noise: those named, and those whose stated variance is 0."""
+    exact = np.zeros(cells.shape[1], dtype=np.bool_)
+    variance = getattr(family, "variance", None)
+    if variance is not None:
+        with suppress(ValueError, TypeError):  # `check` of the family reports what is wrong with it
+            exact |= noise_free(np.asarray(variance, dtype=np.float64))
+    if given is None:
+        return exact
+    entries = [given] if isinstance(given, str) or np.ndim(given) == 0 else list(given)
+    if len(entries) == len(exact) and all(isinstance(entry, bool | np.bool_) for entry in entries):
+        return exact | np.array(entries, dtype=np.bool_)
+    for entry in entries:
+        if isinstance(entry, str) and entry in cells.fidelities:
+            exact[cells.fidelities.index(entry)] = True
+        elif isinstance(entry, int | np.integer) and type(entry) is not bool and 0 <= entry < len(exact):
+            exact[entry] = True
+        else:
+            known = f"the names or indices of fidelities, or true or false for each of the {len(exact)}"
+            cells.faults.add("deterministic", f"has {entry!r:.60}: give {known}")
+    return exact
 
 
 def _bias_parts(biases: Any) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ import copy
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +26,28 @@ from mfbai.model.given import Array as Array
 from mfbai.model.given import check_deviation, check_known, check_means, read_names, refuse_tie, top_interval
 
 
+class Exact(NamedTuple):
+    """What the kernels know of the D deterministic fidelities, in the order of the problem: see `mfbai.run.exact`."""
+
+    value: Array  # (K, D) NaN while unknown
+    cost: Array  # (K, D)
+    bias_low: Array  # (K, D)
+    bias_high: Array  # (K, D)
+    top: bool  # whether the top fidelity is one of them: the last
+    contradicts: NDArray[np.bool_]  # (K, D) whether the value contradicts earlier ones of its arm
+    pending: NDArray[np.int64]  # (K, D) under way
+    spent: Array  # (1,) on values that are known
+    nats: Array  # (1,) of evidence that rule out an arm; a run sets it
+    wish: Array  # (K, D) how much each value is worth having; 0 for not at all
+    sure: NDArray[np.bool_]  # (K, D) whether it is worth its cost even if the biases are the least favourable
+    due: Array  # (1,) the cost at which to look again
+
+
 class Model(NamedTuple):
-    """A problem as the compiled kernels see it: as if larger were always better."""
+    """A problem as the compiled kernels see it: as if larger were always better.
+
+    Fidelities are those with noise, and the top one. What is known of the others moves the interval of the top means.
+    """
 
     cost: Array  # (K, M)
     bias_low: Array  # (K, M) least and
@@ -37,6 +58,8 @@ class Model(NamedTuple):
     law: Law
     common: bool  # whether arms share seeds
     epoch: NDArray[np.int64]  # (1,) grows when `law` or the interval of top means has changed for other cells too
+    beaten: NDArray[np.bool_]  # (K,) whether another arm is as good for certain, by the intervals of the top means
+    exact: Exact
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -51,6 +74,8 @@ class Problem:
     fidelities  how many, or their names; cheapest first, the true one last
     direction   "maximise" or "minimise" the top mean
     seeds       "independent", or "common": arms are evaluated with the same seeds in turn, so that luck cancels
+    deterministic  fidelities without noise, such as a formula: their names or indices, or true or false for each. They
+                are evaluated once an arm, and may be free. A variance of 0 for all arms says the same.
 
     A tuple of two is read as a pair as soon as one of the two is itself a sequence: `([-0.1, 0], [0.3, 0])`.
     Anything else is radii, so `(0.25, 0)` says 0.25 and 0 for two fidelities; write a (2, M) table of radii as a
@@ -69,6 +94,7 @@ class Problem:
     family: Family
     direction: str
     seeds: str
+    deterministic: NDArray[np.bool_]  # (M,), read-only
 
     def __init__(
         self,
@@ -80,10 +106,11 @@ class Problem:
         fidelities: int | Sequence[str] | None = None,
         direction: str = "maximise",
         seeds: str = "independent",
+        deterministic: str | int | Sequence[str] | Sequence[int] | ArrayLike | None = None,
     ) -> None:
         faults = Faults()
         cells = read_names(faults, arms, fidelities, costs, biases, family)
-        known = check_known(cells, costs, biases, family, direction, seeds)
+        known = check_known(cells, costs, biases, family, direction, seeds, deterministic)
         faults.raise_if_any("problem")
         vars(self).update(
             arms=cells.arms,
@@ -94,7 +121,9 @@ class Problem:
             family=copy.deepcopy(family),  # the caller may change the arrays that it was made of
             direction=direction,
             seeds=seeds,
+            deterministic=known.deterministic,
         )
+        self.deterministic.flags.writeable = False
 
     @property
     def n_arms(self) -> int:
@@ -114,6 +143,33 @@ class Problem:
         """What values are multiplied by to make larger better."""
         return DIRECTIONS[self.direction]
 
+    @cached_property
+    def noisy(self) -> list[int]:
+        """The fidelities that kernels see: those with noise, and the top one."""
+        return [m for m in range(self.n_fidelities) if not self.deterministic[m] or m == self.n_fidelities - 1]
+
+    @cached_property
+    def exact(self) -> list[int]:
+        """The deterministic fidelities."""
+        return [int(m) for m in np.flatnonzero(self.deterministic)]
+
+    def seen_as(self, fidelity: int) -> int:
+        """The index by which kernels know a fidelity; -1 - d for the d-th deterministic one."""
+        return -1 - self.exact.index(fidelity) if self.deterministic[fidelity] else self.noisy.index(fidelity)
+
+    def whole(self, seen: ArrayLike, exact: ArrayLike) -> Array:
+        """(K, M) of a table of what kernels see, (K, noisy), and one of the deterministic fidelities, (K, exact)."""
+        table = np.zeros(self.shape)
+        table[:, self.noisy], table[:, self.exact] = seen, exact
+        return table
+
+    def admits(self, value: float, fidelity: int) -> bool:
+        """Whether an evaluation at a fidelity can return `value`: where there is no noise, any possible mean."""
+        if not self.deterministic[fidelity]:
+            return self.family.admits(value, fidelity)
+        low, high = self.family.ranges(self.n_fidelities)
+        return bool(np.isfinite(value) and low[fidelity] <= value <= high[fidelity])
+
     def model(self, tolerance: float = 0.0) -> Model:
         """The arrays for the kernels, reflected if the problem minimises. They are copies: kernels compile a
         second time for read-only arrays."""
@@ -123,9 +179,45 @@ class Problem:
         low, high, ranges = self.bias_low, self.bias_high, self.family.ranges(self.n_fidelities)
         if self.sign < 0:
             low, high, ranges = 0.0 - high, 0.0 - low, (0.0 - ranges[1], 0.0 - ranges[0])  # no -0.0
-        law = self.family.law(self.shape, self.sign)
-        known = (self.costs.copy(), low.copy(), high.copy(), *top_interval(low, high, ranges))
-        return Model(*known, gap, law, self.seeds == "common", np.zeros(1, dtype=np.int64))
+        seen, costs = self.noisy, self._noisy_costs()
+        law = self._noisy_family().law(costs.shape, self.sign)
+        known = (costs, _columns(low, seen), _columns(high, seen), *top_interval(low, high, ranges))
+        epoch, beaten = np.zeros(1, dtype=np.int64), np.zeros(self.n_arms, dtype=np.bool_)
+        return Model(*known, gap, law, self.seeds == "common", epoch, beaten, self._exact(low, high))
+
+    def _noisy_costs(self) -> Array:
+        """Of what kernels see; a top fidelity that they never evaluate costs something, for arithmetic's sake."""
+        costs = _columns(self.costs, self.noisy)
+        costs[costs == 0] = 1.0
+        return costs
+
+    def _noisy_family(self) -> Family:
+        """Of what kernels see; a top fidelity that they never evaluate has noise, for the same reason."""
+        if not self.exact:
+            return self.family
+        family = self.family.at(self.noisy)
+        variance = getattr(family, "variance", None)
+        if variance is None or np.all(variance):
+            return family
+        table = np.asarray(variance, dtype=np.float64)
+        return dataclasses.replace(family, variance=np.where(table > 0, table, 1.0))  # type: ignore[call-arg]
+
+    def _exact(self, low: Array, high: Array) -> Exact:
+        shape = self.n_arms, len(self.exact)
+        return Exact(
+            value=np.full(shape, np.nan),
+            cost=_columns(self.costs, self.exact),
+            bias_low=_columns(low, self.exact),
+            bias_high=_columns(high, self.exact),
+            top=bool(self.deterministic[-1]),
+            contradicts=np.zeros(shape, dtype=np.bool_),
+            pending=np.zeros(shape, dtype=np.int64),
+            spent=np.zeros(1),
+            nats=np.ones(1),
+            wish=np.zeros(shape),
+            sure=np.zeros(shape, dtype=np.bool_),
+            due=np.zeros(1),
+        )
 
     def replace(self, **changes: Any) -> Problem:
         """The same problem, but for the arguments of Problem given here.
@@ -156,12 +248,19 @@ class Problem:
     def to_dict(self) -> dict[str, Any]:
         """The tables of a spec file (see mfbai.model.spec)."""
         shared = {"seeds": self.seeds} if self.seeds != SEEDS[0] else {}
-        columns = zip(self.fidelities, self.costs.T, self.bias_low.T, self.bias_high.T, strict=True)
+        columns = zip(
+            self.fidelities, self.costs.T, self.bias_low.T, self.bias_high.T, self.deterministic, strict=True
+        )
         return {
             "problem": {"arms": list(self.arms), "direction": self.direction, **shared},
             "fidelity": [
-                {"name": name, "cost": _cost_entry(cost), "bias": _bias_entry(low, high)}
-                for name, cost, low, high in columns
+                {
+                    "name": name,
+                    "cost": _cost_entry(cost),
+                    "bias": _bias_entry(low, high),
+                    **({"deterministic": True} if exact else {}),
+                }
+                for name, cost, low, high, exact in columns
             ],
             "family": self.family.to_dict(),
         }
@@ -177,7 +276,7 @@ class Problem:
         return f"<Problem: {self._summary()}>"
 
     def _words(self) -> tuple[Any, ...]:
-        return self.arms, self.fidelities, self.direction, self.seeds
+        return self.arms, self.fidelities, self.direction, self.seeds, self.exact
 
     def _arguments(self) -> dict[str, Any]:
         """What Problem was made of."""
@@ -189,16 +288,21 @@ class Problem:
             "fidelities": self.fidelities,
             "direction": self.direction,
             "seeds": self.seeds,
+            "deterministic": self.deterministic,
         }
 
     def _arrays(self) -> tuple[Any, ...]:
-        noise = () if self.family.learns else self.family.law(self.shape)
+        noise = () if self.family.learns else self._noisy_family().law((self.n_arms, len(self.noisy)))
         return (self.costs, self.bias_low, self.bias_high, *self.family.ranges(self.n_fidelities), *noise)
+
+    def _labels(self) -> list[tuple[str, bool]]:
+        return list(zip(self.fidelities, self.deterministic.tolist(), strict=True))
 
     def _summary(self) -> str:
         arms = f"{self.n_arms} arms ({_some(self.arms)})"
         word = "fidelity" if self.n_fidelities == 1 else "fidelities"
-        fidelities = f"{self.n_fidelities} {word} ({_some(self.fidelities)})"
+        names = [f"{name}, deterministic" if exact else name for name, exact in self._labels()]
+        fidelities = f"{self.n_fidelities} {word} ({_some(names)})"
         seeds = ", common seeds" if self.seeds == "common" else ""
         return f"{arms}, {fidelities}, {self.family.name}, {self.direction}{seeds}"
 
@@ -239,6 +343,7 @@ class Instance:
         fidelities: int | Sequence[str] | None = None,
         direction: str = "maximise",
         seeds: str = "independent",
+        deterministic: str | int | Sequence[str] | Sequence[int] | ArrayLike | None = None,
         name: str | None = None,
         ties: bool = False,
         deviation: ArrayLike | None = None,
@@ -246,16 +351,15 @@ class Instance:
     ) -> None:
         faults = Faults()
         cells = read_names(faults, arms, fidelities, costs, biases, family, means)
-        known = check_known(cells, costs, biases, family, direction, seeds)
+        known = check_known(cells, costs, biases, family, direction, seeds, deterministic)
         table = check_means(cells, known, means)
         if table is not None and known.sign is not None and not ties:
             refuse_tie(faults, cells.arms, known.sign * table[:, -1])
         spread = check_deviation(cells, known.family, deviation)
         shared = read_correlation(faults, correlation, known.family)
         faults.raise_if_any("instance")
-        problem = Problem(
-            cells.arms, costs, biases, family, fidelities=cells.fidelities, direction=direction, seeds=seeds
-        )
+        about: dict[str, Any] = {"direction": direction, "seeds": seeds, "deterministic": deterministic}
+        problem = Problem(cells.arms, costs, biases, family, fidelities=cells.fidelities, **about)
         vars(self).update(
             problem=problem,
             means=_read_only(table, cells.shape),
@@ -293,7 +397,7 @@ class Instance:
         model = self.problem.model(tolerance)
         if self.deviation is None:
             return model
-        return model._replace(law=model.law._replace(deviation=self.deviation.copy()))
+        return model._replace(law=model.law._replace(deviation=_columns(self.deviation, self.problem.noisy)))
 
     def with_variance(self, variance: ArrayLike) -> Instance:
         """The same instance with another known variance (or proxy)."""
@@ -324,6 +428,11 @@ class Instance:
         label = f" {self.name!r}" if self.name else ""
         shared = "" if self.correlation is None else f", correlation {self.correlation}"
         return f"<Instance{label}: {self.problem._summary()}, best {self.arms[self.best]!r} by {self.gap:.4g}{shared}>"
+
+
+def _columns(table: Array, fidelities: list[int]) -> Array:
+    """A copy of these columns, as kernels want it."""
+    return np.array(table[:, fidelities], order="C")
 
 
 def _read_only(table: Array | None, shape: tuple[int, int]) -> Array:

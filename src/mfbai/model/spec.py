@@ -8,6 +8,7 @@
     name = "coarse"                         # may be left out
     cost = 0.05                             # or one per arm
     bias = 0.1                              # a radius; or [low, high]; or one of these per arm
+    deterministic = false                   # true for a formula: evaluated once an arm; may be left out
     [[fidelity]]                            # the last is the true one
     name = "fine"
     cost = 5.0                              # its bias is 0, or left out
@@ -59,7 +60,7 @@ ANY_FAMILY = Gaussian(1.0)
 # Where in the file a field of Problem or Instance comes from.
 TABLE_OF = {
     **dict.fromkeys(("arms", "direction", "seeds"), "problem"),
-    **dict.fromkeys(("costs", "biases", "bias_low", "bias_high", "fidelities"), "fidelity"),
+    **dict.fromkeys(("costs", "biases", "bias_low", "bias_high", "fidelities", "deterministic"), "fidelity"),
     **dict.fromkeys(("family", "variance", "bounds", "low", "high"), "family"),
     **dict.fromkeys(("means", "deviation", "correlation"), "truth"),
 }
@@ -120,6 +121,7 @@ def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: boo
         "fidelities": [table.get("name", f"fidelity {i + 1}") for i, table in enumerate(tables)] or None,
         "direction": problem.get("direction", "maximise"),
         "seeds": problem.get("seeds", "independent"),
+        "deterministic": _deterministic(faults, tables),
     }
     built = None
     with faults.absorb(lambda fault: _in_file(fault, parts["arms"], tables)):
@@ -150,6 +152,8 @@ def dumps(spec: Problem | Instance) -> str:
 def _toml(value: Any) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)  # the same as TOML's, names being printable
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, dict):
@@ -223,7 +227,7 @@ def _fidelities(faults: Faults, document: Mapping[str, Any]) -> list[Mapping[str
     for i, table in enumerate(tables):
         last = i == len(tables) - 1
         required, optional = (("cost",), ("name", "bias")) if last else (("cost", "bias"), ("name",))
-        _check_keys(faults, _label(tables, i), table, required=required, optional=optional)
+        _check_keys(faults, _label(tables, i), table, required=required, optional=(*optional, "deterministic"))
     return tables
 
 
@@ -254,6 +258,15 @@ def _costs(faults: Faults, tables: list[Mapping[str, Any]], n_arms: int) -> Any:
     if not any(isinstance(cost, list) for cost in costs):
         return costs or ANY_COST
     return _transposed([cost if isinstance(cost, list) else [cost] * n_arms for cost in costs])
+
+
+def _deterministic(faults: Faults, tables: list[Mapping[str, Any]]) -> list[bool] | None:
+    """(M,) whether each fidelity has no noise; None if there are none."""
+    given = [table.get("deterministic", False) for table in tables]
+    for i, entry in enumerate(given):
+        if not isinstance(entry, bool):
+            faults.add(_label(tables, i), f"has deterministic {entry!r}: give true or false")
+    return [entry is True for entry in given] or None
 
 
 def _biases(faults: Faults, tables: list[Mapping[str, Any]], n_arms: int) -> Any:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mfbai.errors import Faults, suggestion
 from mfbai.model.problem import Instance, Model, Problem
+from mfbai.run.exact import first_wishes
 from mfbai.stopping import DEFAULT, RULES, Rule, glr, own
 from mfbai.stopping.exclusion import MOST_PAIRS
 from mfbai.strategies import STRATEGIES, Strategy
@@ -26,7 +27,7 @@ class Parts(NamedTuple):
 
 def choose(problem: Problem, strategy: str | None, stopping: str | None, tolerance: float = 0.0) -> tuple[str, str]:
     """The names of a strategy and a rule, where not both are given: the cheapest that is proven for the problem."""
-    fits = problem.family.law(problem.shape, problem.sign).quadratic
+    fits = problem.model().law.quadratic
     few = tolerance == 0.0 or problem.n_arms <= MOST_PAIRS
     best = "race" if problem.seeds == "common" or (fits and few) else "frugal"
     if strategy is None:
@@ -50,7 +51,9 @@ def assemble(
     rule = RULES[stopping] if stopping is not None and not plan.own_rule else None
     problem = what.problem if isinstance(what, Instance) else what
     model = what.model(tolerance)
-    fidelities = 1 if plan.top_only else problem.n_fidelities
+    model.exact.nats[0] = np.log((problem.n_arms - 1) / deltas[-1])
+    first_wishes(model)
+    fidelities = 1 if plan.top_only else model.cost.shape[1]
     faults = Faults()
     _check_pairing(faults, problem, plan, rule)
     paired = not faults

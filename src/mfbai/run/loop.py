@@ -6,6 +6,7 @@ import numpy as np
 
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.stats import record
+from mfbai.run.exact import certain, learn_exact, plan_exact, wanted_exact
 from mfbai.run.truth import draw
 from mfbai.stopping.interface import decide, observe
 from mfbai.strategies.interface import ask, seed, tell
@@ -31,7 +32,10 @@ def make_outcome(levels) -> Outcome:
 
 @kernel
 def step(model, stats, state, rule, outcome, arm, fidelity, x):
-    """Take in one evaluation: statistics, strategy, stopping rule."""
+    """Take in one evaluation: statistics, strategy, stopping rule. A deterministic fidelity d is -1 - d."""
+    if fidelity < 0:
+        step_exact(model, stats, outcome, arm, -1 - fidelity, x)
+        return
     record(model, stats, arm, fidelity, x)
     tell(model, stats, state, arm, fidelity, x)
     observe(model, stats, rule, arm, fidelity, x)
@@ -42,12 +46,29 @@ def step(model, stats, state, rule, outcome, arm, fidelity, x):
             break
         outcome.answer[level], outcome.steps[level], outcome.cost[level] = answer, stats.steps[0], stats.spent[0]
         outcome.levels[0] += 1
+    if model.exact.value.size > 0 and stats.spent[0] >= model.exact.due[0]:
+        plan_exact(model, stats)
+
+
+@kernel
+def step_exact(model, stats, outcome, arm, d, x):
+    """Take in the value of a deterministic cell. Strategy and rule see what follows from it at the next evaluation."""
+    learn_exact(model, stats, arm, d, x)
+    answer = certain(model)
+    if answer >= 0:
+        for level in range(outcome.levels[0], outcome.answer.size):
+            outcome.answer[level], outcome.steps[level], outcome.cost[level] = answer, stats.steps[0], stats.spent[0]
+        outcome.levels[0] = outcome.answer.size
 
 
 @kernel
 def advance(model, truth, stats, state, rule, outcome, pending, rng, until):
     """Ask, sample and tell until every level is decided or `until` evaluations are made."""
     while stats.steps[0] < until and outcome.levels[0] < outcome.answer.size:
+        arm, d = wanted_exact(model, stats)
+        if arm >= 0:
+            step_exact(model, stats, outcome, arm, d, truth.exact[arm, d])
+            continue
         arm, fidelity = ask(model, stats, state, pending)
         stats.seed[0], stats.seed[1] = seed(model, stats, state, pending)
         x = draw(truth, model, stats, rng, arm, fidelity)

@@ -24,7 +24,8 @@ def own_model(model: Model) -> Model:
 
 
 def changing(model: Model) -> tuple[Any, ...]:
-    """What a run changes of its model: the interval of the top means, and what it learns of the noise."""
+    """What a run changes of its model: the interval of the top means and what that follows from; and what it learns of
+    the noise."""
     law = model.law
     learnt = (law.precision, law.memory, getattr(law, "levels", ())) if law.quadratic and not law.known else ()
-    return model.top_low, model.top_high, model.epoch, learnt
+    return model.top_low, model.top_high, model.epoch, model.beaten, model.exact, learnt

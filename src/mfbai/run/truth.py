@@ -18,6 +18,7 @@ class Independent(NamedTuple):
     """Every value is drawn on its own."""
 
     means: np.ndarray  # (K, M) as kernels see them
+    exact: np.ndarray  # (K, D) the values of the deterministic fidelities
 
 
 class Correlated(NamedTuple):
@@ -29,6 +30,7 @@ class Correlated(NamedTuple):
     """
 
     means: np.ndarray  # (K, M) as kernels see them
+    exact: np.ndarray  # (K, D) the values of the deterministic fidelities
     seed: np.ndarray  # (SEEDS,) the numbers of those whose factors are held; -1 for none
     factor: np.ndarray  # (SEEDS,)
     further: np.ndarray  # (SEEDS, M) or (SEEDS, K), NaN until drawn
@@ -42,14 +44,19 @@ class Correlated(NamedTuple):
 Truth: TypeAlias = Independent | Correlated
 
 
-def make_truth(means: NDArray[np.float64], correlation: Correlation | None) -> Truth:
-    """For these means, (K, M); the correlation is that of values with the same seed."""
+def make_truth(
+    means: NDArray[np.float64], correlation: Correlation | None, exact: NDArray[np.float64] | None = None
+) -> Truth:
+    """For these means, (K, M), and values of the deterministic fidelities, (K, D), if there are any; the correlation is
+    that of values with the same seed."""
+    values = np.zeros((len(means), 0)) if exact is None else exact
     if correlation is None:
-        return Independent(means)
+        return Independent(means, values)
     common, most = sorted(correlation[:2])
     per_fidelity = correlation.arms > common
     return Correlated(
         means,
+        values,
         np.full(SEEDS, -1),
         np.zeros(SEEDS),
         np.full((SEEDS, means.shape[1 if per_fidelity else 0]), nan),

@@ -44,7 +44,8 @@ class Run:
     """One run at a time of a simulation; `restart` begins another in the same memory, which is quick."""
 
     def __init__(self, setup: Setup) -> None:
-        shape = setup.instance.shape
+        problem = setup.instance.problem
+        shape = setup.model.cost.shape
         self.setup = setup
         self.model = own_model(setup.model)
         self.stats = make_stats(shape)
@@ -54,8 +55,9 @@ class Run:
         self.pending = np.zeros(shape, dtype=np.int64)  # stays zero: a simulated evaluation returns at once
         self.rng = np.random.default_rng(0)
         correlation = setup.instance.correlation if setup.model.common else None  # independent seeds share nothing
-        self.truth = make_truth(setup.truth, correlation)
-        records = (changing(self.model), self.stats, self.state, self.rule, self.outcome, self.truth[1:])
+        noisy, exact = (np.array(setup.truth[:, kept], order="C") for kept in (problem.noisy, problem.exact))
+        self.truth = make_truth(noisy, correlation, exact)
+        records = (changing(self.model), self.stats, self.state, self.rule, self.outcome, self.truth[2:])
         self._fresh = [(a, a.copy()) for a in arrays_of(records)]
 
     def restart(self, seed: int, run: int) -> None:
@@ -76,6 +78,11 @@ class Run:
                 return False
             self.advance(min(until, int(self.stats.steps[0]) + CHUNK))
         return True
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """(K, M) evaluations of each cell so far."""
+        return self.setup.instance.problem.whole(self.stats.count, ~np.isnan(self.model.exact.value)).astype(np.int64)
 
     @property
     def decided(self) -> bool:

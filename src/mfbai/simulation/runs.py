@@ -194,7 +194,7 @@ class _Ends:
             cost[:], step[:], answer[:] = run.outcome.cost, run.outcome.steps, run.outcome.answer
             undecided = run.outcome.levels[0]
             cost[undecided:], step[undecided:] = run.stats.spent[0], run.stats.steps[0]
-            self.pulls[number] = run.stats.count
+            self.pulls[number] = run.counts
             return True
 
         self.done &= for_each_run(setup, seed, one, len(self.done), workers)

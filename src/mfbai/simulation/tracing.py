@@ -75,7 +75,8 @@ def trace(
         for k, time in enumerate(times):
             if not run.advance_unless(cancelled, int(time)):
                 return False
-            shares[number, k] = run.stats.count * setup.model.cost / run.stats.spent[0]
+            spent = run.counts * setup.instance.problem.costs
+            shares[number, k] = spent / max(spent.sum(), np.finfo(float).tiny)
         return True
 
     done = for_each_run(setup, seed, one, int(runs), workers)

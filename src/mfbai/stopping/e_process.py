@@ -98,6 +98,8 @@ def test(model, stats, rule, level):
         return -1
     passed, least = True, inf
     for j in range(stats.count.shape[0]):
+        if model.beaten[j]:
+            rule.proven[row, j] = inf
         if j == top or rule.proven[row, j] >= target:
             continue
         f, x, y = pair(model, stats.count, stats.mean, top, j, rule.work.eta[j], rule.work)
@@ -125,15 +127,20 @@ def test(model, stats, rule, level):
 
 @kernel
 def lead(model, stats, rule):
-    """The arm of the largest psi, the middle if that is an interval, and its row; -1 while an arm has no data."""
+    """The arm of the largest psi, the middle if that is an interval, and its row; -1 while an arm has no data.
+
+    Arms that are beaten for certain need none.
+    """
     work = rule.work
-    top = 0
+    top = -1
     for a in range(stats.count.shape[0]):
         if work.stale[a]:
             fit(model, stats.count, stats.mean, a, work)
+        if model.beaten[a]:
+            continue
         if not has_data(stats, a):
             return -1, 0
-        if work.psi_low[a] + work.psi_high[a] > work.psi_low[top] + work.psi_high[top]:
+        if top < 0 or work.psi_low[a] + work.psi_high[a] > work.psi_low[top] + work.psi_high[top]:
             top = a
     if top == rule.leader[0]:
         row = rule.leader[1]
@@ -149,6 +156,15 @@ def lead(model, stats, rule):
 def ruled_out(rule, i, j, level):
     """Whether rival j was ruled out against i, if i leads as of the last test."""
     return rule.leader[0] == i and rule.proven[rule.leader[1], j] >= rule.target[level]
+
+
+@kernel
+def all_looked_at(model, stats):
+    """Whether all arms have data, but for those that are beaten for certain."""
+    for a in range(stats.count.shape[0]):
+        if not model.beaten[a] and not has_data(stats, a):
+            return False
+    return True
 
 
 @kernel

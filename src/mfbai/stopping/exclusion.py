@@ -3,6 +3,8 @@
 There is one row for all leaders, or with a tolerance one for each. A rival that was ruled out stays so, in its row.
 """
 
+from math import inf
+
 import numpy as np
 
 from mfbai.kernels.jit import kernel
@@ -41,6 +43,17 @@ def exclude(rule, row, arm, evidence):
         for level in range(rule.target.size):
             if before < rule.target[level] <= evidence:
                 rule.left[row, level] -= 1
+
+
+@kernel
+def exclude_certain(model, rule):
+    """Rule out the arms that cannot be the best for certain, nor better than the row's by more than the tolerance."""
+    rows = rule.proven.shape[0]
+    for row in range(rows):
+        for arm in range(rule.proven.shape[1]):
+            worse = rows > 1 and model.top_high[arm] <= model.top_low[row] + model.tolerance
+            if (rows == 1 or arm != row) and (model.beaten[arm] or worse):
+                exclude(rule, row, arm, inf)
 
 
 @kernel

@@ -22,9 +22,9 @@ import numpy as np
 
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.stats import SEEDS
-from mfbai.kernels.transport import Work, fit, make_work
+from mfbai.kernels.transport import Work, fit, make_work, renew
 from mfbai.stopping.e_process import has_data
-from mfbai.stopping.exclusion import all_left, exclude, exclusion_decide, row_of, rows_of, targets
+from mfbai.stopping.exclusion import all_left, exclude, exclude_certain, exclusion_decide, row_of, rows_of, targets
 from mfbai.stopping.interface import decide, observe
 
 CASH = 0.02  # the part of the capital that is not bet
@@ -247,6 +247,8 @@ def learn(model, rule):
         rule.between[0] = spread(rule)
     set_noise(model, rule)
     set_correlation(rule)
+    if renew(model, rule.work):
+        exclude_certain(model, rule)
     for arm in range(rule.got.size):
         if has_data(rule, arm):
             fit(model, rule.weight, rule.mean, arm, rule.work)

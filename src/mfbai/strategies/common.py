@@ -54,10 +54,12 @@ def every_cell_seen(stats):
 
 
 @kernel
-def first_look(stats, cheapest, pending):
-    """The arm with the fewest evaluations, done or under way, at its cheapest fidelity."""
+def first_look(model, stats, cheapest, pending):
+    """The arm with the fewest evaluations, done or under way, at its cheapest fidelity; none that is beaten."""
     arm, least = 0, inf
     for a in range(pending.shape[0]):
+        if model.beaten[a]:
+            continue
         evaluations = stats.count[a, cheapest[a]] + pending[a, cheapest[a]]
         if evaluations < least:
             arm, least = a, evaluations

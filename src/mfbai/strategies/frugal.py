@@ -87,7 +87,7 @@ def init(model, delta):
 def frugal_ask(model, stats, state, pending):
     s = state.leader[0]
     if s < 0:
-        return first_look(stats, state.cheapest, pending)
+        return first_look(model, stats, state.cheapest, pending)
     arm, fidelity, most = s, 0, -1.0
     for m in range(pending.shape[1]):
         rate = state.total[m] * fresh(stats, pending, s, m)
@@ -95,7 +95,7 @@ def frugal_ask(model, stats, state, pending):
             fidelity, most = m, rate
     for j in range(pending.shape[0]):
         rate = state.score[j] * fresh(stats, pending, j, state.choice[j])
-        if rate > most:
+        if rate > most and not model.beaten[j]:
             arm, fidelity, most = j, state.choice[j], rate
     return arm, fidelity
 
@@ -113,18 +113,17 @@ def fresh(stats, pending, a, m):
 def frugal_tell(model, stats, state, arm, fidelity, x):
     rule, K = state.rule, stats.count.shape[0]
     state.spent[arm] += model.cost[arm, fidelity] / model.cost[arm, state.cheapest[arm]]
+    renewed = rule.work.epoch[0] != model.epoch[0]
     e_process.e_process_observe(model, stats, rule, arm, fidelity, x)
     fit(model, stats.count, stats.mean, arm, rule.work)
     set_noise(model, stats, state, arm)
     before = state.leader[0]
-    if before < 0:
-        for a in range(K):
-            if not e_process.has_data(stats, a):
-                return
+    if before < 0 and not e_process.all_looked_at(model, stats):
+        return
     e_process.e_process_decide(model, stats, rule, 0)
-    lead(state)
+    lead(model, state)
     s = state.leader[0]
-    if s != before or (s == arm and stats.count[s].sum() > state.due[0]):
+    if renewed or s != before or (s == arm and stats.count[s].sum() > state.due[0]):
         everything = True
         state.due[0] = (1.0 + STEADY) * stats.count[s].sum()
         for j in range(K):
@@ -154,11 +153,13 @@ def set_noise(model, stats, state, arm):
 
 
 @kernel
-def lead(state):
-    """Find the arm of the largest psi, the middle if that is an interval."""
-    work, top = state.rule.work, 0
+def lead(model, state):
+    """Find the arm of the largest psi, the middle if that is an interval; none that is beaten for certain."""
+    work, top = state.rule.work, -1
     for a in range(state.gap.size):
-        if work.psi_low[a] + work.psi_high[a] > work.psi_low[top] + work.psi_high[top]:
+        if model.beaten[a]:
+            continue
+        if top < 0 or work.psi_low[a] + work.psi_high[a] > work.psi_low[top] + work.psi_high[top]:
             top = a
     state.leader[0] = top
 
@@ -188,6 +189,8 @@ def least_gap(state):
 
 @kernel
 def weight_of(state, j):
+    if state.spent[j] == 0.0:
+        return 0.0  # it was beaten before the first look at it
     return exp(state.base[0] - state.gap[j]) / state.spent[j]
 
 

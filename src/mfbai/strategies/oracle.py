@@ -29,7 +29,7 @@ def init(model, instance):
     if not isinstance(instance, Instance):
         told = "is 'oracle', which needs to know the true means: it is for simulations only"
         raise InvalidInput([Fault("strategy", told)])
-    weights = oracle(instance).weights
+    weights = oracle(instance).weights[:, instance.problem.noisy]
     share = np.where(weights > UNUSED, weights, 0.0) / model.cost
     return State(share / share.sum())
 

@@ -1,5 +1,6 @@
-"""Uniform: every cell in turn, cells under way counted as done."""
+"""Uniform: every cell in turn, cells under way counted as done; none of an arm that is beaten for certain."""
 
+from math import inf
 from typing import NamedTuple
 
 from mfbai.kernels.jit import kernel
@@ -18,8 +19,10 @@ def init(model):
 
 @kernel
 def uniform_ask(model, stats, state, pending):
-    arm, fidelity, least = 0, 0, stats.count[0, 0] + pending[0, 0]
+    arm, fidelity, least = 0, 0, inf
     for a in range(stats.count.shape[0]):
+        if model.beaten[a]:
+            continue
         for m in range(stats.count.shape[1]):
             evaluations = stats.count[a, m] + pending[a, m]
             if evaluations < least:

@@ -21,10 +21,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mfbai.kernels.jit import kernel
-from mfbai.kernels.transport import Work, fit, make_work
+from mfbai.kernels.transport import Work, fit, make_work, renew
 from mfbai.stopping.books import Books, books_observe, make_books
-from mfbai.stopping.e_process import has_data
-from mfbai.stopping.exclusion import is_out, is_over, row_of
+from mfbai.stopping.e_process import all_looked_at, has_data
+from mfbai.stopping.exclusion import exclude_certain, is_out, is_over, row_of
 from mfbai.strategies.common import first_look
 from mfbai.strategies.interface import ask, tell
 from mfbai.strategies.optimism import reach_of
@@ -99,7 +99,7 @@ def make_state(model, delta):
 def books_ask(model, stats, state, pending):
     rule, s, m = state.rule, state.rule.leader[0], state.fidelity[0]
     if s < 0:
-        return first_look(stats, state.cheapest, pending)
+        return first_look(model, stats, state.cheapest, pending)
     row = row_of(rule, s)
     arm = forgotten(model, stats, state, pending)
     if arm >= 0:
@@ -109,7 +109,7 @@ def books_ask(model, stats, state, pending):
         opening += pending[s, n] * rule.natural[s, n]
     arm, most = s, -1.0
     for j in range(state.need.size):
-        if state.need[j] > 0.0 and state.effort[j, m] > most:
+        if state.need[j] > 0.0 and state.effort[j, m] > most and not model.beaten[j]:
             closing = rule.closing[row, j]
             size = rule.size[row, j] + (0.0 if closing else opening * rule.share[j])
             for n in range(pending.shape[1]):
@@ -126,17 +126,22 @@ def books_tell(model, stats, state, arm, fidelity, x):
     if ruled and arm != before:
         state.extra[0] += sqrt(model.cost[arm, fidelity])
     books_observe(model, stats, rule, arm, fidelity, x)
-    fit(model, stats.count, stats.mean, arm, state.work)
-    if before < 0:
+    renewed = renew(model, state.work)
+    if renewed:
+        exclude_certain(model, rule)
         for a in range(state.need.size):
-            if not has_data(stats, a):
-                return
-    s = largest(state.work)
+            if has_data(stats, a):
+                fit(model, stats.count, stats.mean, a, state.work)
+    else:
+        fit(model, stats.count, stats.mean, arm, state.work)
+    if before < 0 and not all_looked_at(model, stats):
+        return
+    s = largest(model, state.work)
     rule.leader[0] = s
     ruled_now = is_out(rule, row_of(rule, s), arm)
     if ruled_now and not ruled:
         state.since[0] = stats.spent[0]
-    if s != before or ruled_now != ruled:
+    if renewed or s != before or ruled_now != ruled:
         plan_all(model, stats, state)
     else:
         if arm != s:

@@ -9,11 +9,14 @@ AGAIN = 0.25  # second looks, each by the root of its cost, over the root of wha
 
 
 @kernel
-def largest(work):
-    """The arm of the largest psi, the middle if that is an interval; it may have been ruled out, by bad luck."""
-    top = 0
+def largest(model, work):
+    """The arm of the largest psi, the middle if that is an interval; it may have been ruled out, by bad luck, but it is
+    not beaten for certain."""
+    top = -1
     for a in range(work.psi_low.size):
-        if work.psi_low[a] + work.psi_high[a] > work.psi_low[top] + work.psi_high[top]:
+        if model.beaten[a]:
+            continue
+        if top < 0 or work.psi_low[a] + work.psi_high[a] > work.psi_low[top] + work.psi_high[top]:
             top = a
     return top
 
@@ -31,7 +34,7 @@ def forgotten(model, stats, state, pending):
         return -1
     arm, least, extra = -1, inf, state.extra[0]
     for a in range(K):
-        if a != rule.leader[0] and is_out(rule, 0, a):
+        if a != rule.leader[0] and is_out(rule, 0, a) and not model.beaten[a]:
             looks = 0.0
             for m in range(pending.shape[1]):
                 looks += stats.count[a, m] + pending[a, m]

@@ -115,7 +115,7 @@ def rounds_tell(model, stats, state, arm, fidelity, x):
 def make_round(model, stats, state):
     """Write down the next round, by a new plan if it is time for one."""
     rule = state.rule
-    s = largest(rule.work)
+    s = largest(model, rule.work)
     left = rule.left[row_of(rule, s), rule.target.size - 1]
     if left != state.left[0]:
         state.since[0] = stats.spent[0]
