@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mfbai.analysis.values import Values, read_values
+from mfbai.analysis.values import Table, Values, read_values
 from mfbai.checks import Cells, shape_of
 from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.kernels import transport
+from mfbai.kernels.exact import take_exact
 from mfbai.kernels.stats import Stats, make_stats, record_all
 from mfbai.model.problem import ROUNDING, Instance, Model, Problem
 
@@ -34,7 +35,7 @@ class Evidence:
     model: Model
     counts: NDArray[np.float64]  # (K, M)
     means: NDArray[np.float64]  # (K, M), reflected if the problem minimises
-    sign: float  # -1 if it does
+    problem: Problem
 
     def __repr__(self) -> str:
         return f"<Evidence: {self.value:.6g} for arm {self.leader} against {self.challenger}>"
@@ -42,21 +43,25 @@ class Evidence:
     @cached_property
     def matrix(self) -> NDArray[np.float64]:
         """(K, K) all f_ij, infinite on the diagonal. Computed when asked for."""
-        matrix = np.empty((len(self.counts), len(self.counts)))
-        transport.matrix(self.model, self.counts, self.means, transport.make_work(self.model), matrix)
+        matrix, seen = np.empty((len(self.counts), len(self.counts))), self.problem.noisy
+        counts, means = (np.array(table[:, seen], order="C") for table in (self.counts, self.means))
+        transport.matrix(self.model, counts, means, transport.make_work(self.model), matrix)
         return matrix
 
     @cached_property
     def supergradient(self) -> NDArray[np.float64]:
         """(K, M) what F gains, at first order, for each unit of cost spent on a cell of leader or challenger.
 
-        Zero for all other arms, for cells without data, whose mean is unknown, and if F is infinite.
+        Zero for all other arms, for cells without data, whose mean is unknown, for those of deterministic fidelities,
+        which tell nothing more, and if F is infinite.
         """
-        gradient = np.zeros(self.counts.shape)
+        seen, sign = self.problem.noisy, self.problem.sign
+        counts, means = (np.array(table[:, seen], order="C") for table in (self.counts, self.means))
+        gradient = np.zeros(counts.shape)
         for arm, x in zip((self.leader, self.challenger), self.top_means, strict=True):
-            for m in np.flatnonzero(self.counts[arm] * np.isfinite(self.value)):
-                gradient[arm, m] = transport.divergence_at(self.model, self.means, arm, m, self.sign * x)
-        return gradient / self.model.cost
+            for m in np.flatnonzero(counts[arm] * np.isfinite(self.value)):
+                gradient[arm, m] = transport.divergence_at(self.model, means, arm, m, sign * x)
+        return self.problem.whole(gradient / self.model.cost, 0.0)
 
 
 def evidence(
@@ -90,7 +95,14 @@ def evidence(
         x = y = np.nan
     top_means = (problem.sign * x, problem.sign * y)
     estimates = np.sort(problem.sign * np.column_stack([work.psi_low, work.psi_high]), axis=1)
-    return Evidence(value, leader, challenger, top_means, estimates, model, stats.count, stats.mean, problem.sign)
+    return Evidence(value, leader, challenger, top_means, estimates, model, *whole_tables(problem, model, stats), problem)
+
+
+def whole_tables(problem: Problem, model: Model, stats: Stats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(K, M) counts and means of all fidelities; those of values that are known for certain are 1 and the value."""
+    value = model.exact.value
+    seen = ~np.isnan(value)
+    return problem.whole(stats.count, seen), problem.whole(stats.mean, np.where(seen, value, 0.0))
 
 
 def _undecided(work: transport.Work, tolerance: float) -> tuple[int, int, float, float]:
@@ -122,7 +134,6 @@ def read_evaluations(
 
     Arms that share seeds are compared seed by seed, for which none of these are enough.
     """
-    stats = make_stats(problem.shape)
     with faults.absorb():
         model = problem.model(tolerance)
     if problem.seeds == "common":
@@ -139,14 +150,41 @@ def read_evaluations(
         assert counts is not None
         assert means is not None
         with faults.absorb():
-            stats.count[:], stats.mean[:] = read_tables(problem, counts, means)
+            tables = read_tables(problem, counts, means)
     else:
         with faults.absorb():
-            table = read_values(problem, values)
+            rows = read_values(problem, values)
     faults.raise_if_any("evaluations")
-    if values is not None:
-        record_all(model, stats, table.arms, table.fidelities, problem.sign * table.values)
+    stats = make_stats(model.cost.shape)
+    if values is None:
+        stats.count[:], stats.mean[:] = split_tables(problem, model, *tables)
+    else:
+        record_values(problem, model, stats, rows)
     return model, stats
+
+
+def split_tables(
+    problem: Problem, model: Model, weights: NDArray[np.float64], values: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What kernels see of both tables. Values of deterministic fidelities go into the model, for good."""
+    for d, m in enumerate(problem.exact):
+        for arm in np.flatnonzero(weights[:, m] > 0):
+            take_exact(model, arm, d, values[arm, m])
+    seen = problem.noisy
+    counts, means = np.array(weights[:, seen], order="C"), np.array(values[:, seen], order="C")
+    counts[:, [problem.deterministic[m] for m in seen]] = 0.0  # the top, if it is one of them
+    return counts, means
+
+
+def record_values(problem: Problem, model: Model, stats: Stats, rows: Table) -> None:
+    """The same of values, one by one."""
+    seen, values = np.array([problem.seen_as(m) for m in range(problem.n_fidelities)]), problem.sign * rows.values
+    where = seen[rows.fidelities]
+    for arm, d, x in zip(rows.arms, -1 - where, values, strict=True):
+        if d >= 0:
+            take_exact(model, arm, d, x)
+    noisy = where >= 0
+    record_all(model, stats, rows.arms[noisy], where[noisy], values[noisy])
 
 
 def read_tables(

@@ -5,7 +5,7 @@ Each statement holds at all times at once, so one may look as often as one likes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, inf, log
 
 import numpy as np
@@ -86,7 +86,8 @@ def find_risk(model: Model, stats: Stats, rule: e_process.State | None = None, a
     for arm in arms:
         transport.fit(model, stats.count, stats.mean, arm, work)
     seen = stats.count.sum(axis=1) > 0
-    first = max(arms, key=lambda arm: work.psi_low[arm] + work.psi_high[arm] if seen[arm] else -inf)
+    placed = (seen | (np.isfinite(model.top_low) & np.isfinite(model.top_high))) & ~model.beaten
+    first = max(arms, key=lambda arm: work.psi_low[arm] + work.psi_high[arm] if placed[arm] else -inf)
     leader = first if answer is None else answer
     evidence = np.where(np.arange(len(arms)) == leader, inf, 0.0)
     claim = e_values.make_work()
@@ -94,6 +95,8 @@ def find_risk(model: Model, stats: Stats, rule: e_process.State | None = None, a
         if arm != leader and seen[arm] and seen[leader]:
             start = transport.pair(model, stats.count, stats.mean, leader, arm, work.psi[leader], work)[1]
             evidence[arm] = e_values.against(model.law, model, stats, leader, arm, start, -inf, claim)[0]
+    evidence[model.beaten & (np.arange(len(arms)) != leader) & (not model.beaten[leader])] = inf
+    evidence[model.top_low[leader] + model.tolerance >= model.top_high] = inf
     if rule is not None and leader in rule.owner:
         np.maximum(evidence, rule.proven[rule.owner.tolist().index(leader)], out=evidence)
     least = float(evidence.min())
@@ -182,11 +185,43 @@ def bias_alarms(
     [('plain', 'fidelity 1', True)]
     """
     model, stats, _ = _read(problem, counts, means, values, 0.0, delta)
-    return find_alarms(model, stats, delta)
+    return all_alarms(read_problem(problem), model, stats, delta)
+
+
+def all_alarms(problem: Problem, model: Model, stats: Stats, delta: float) -> list[BiasAlarm]:
+    """The same of statistics, and of the values of deterministic fidelities in the model."""
+    found = contradictions(problem, model)
+    for alarm in find_alarms(model, stats, delta):
+        if any(alarm.arm == other.arm for other in found):
+            continue
+        known = np.flatnonzero(~np.isnan(model.exact.value[alarm.arm]))
+        top = model.cost.shape[1] - 1
+        if len(known) and alarm.fidelity == top and not alarm.certain:  # only the values can contradict the top
+            ends = model.exact.value[alarm.arm, known] - [model.exact.bias_high[alarm.arm, known]]
+            middles = ends[0] + (model.exact.bias_high - model.exact.bias_low)[alarm.arm, known] / 2
+            worst = known[np.argmax(abs(middles - stats.mean[alarm.arm, top]))]
+            found.append(BiasAlarm(alarm.arm, problem.exact[worst], alarm.level, certain=len(known) == 1))
+        else:
+            found.append(replace(alarm, fidelity=problem.noisy[alarm.fidelity]))
+    return sorted(found, key=lambda alarm: (alarm.arm, alarm.fidelity))
+
+
+def contradictions(problem: Problem, model: Model) -> list[BiasAlarm]:
+    """The arms whose deterministic values contradict each other, or the range of the family: that has no risk."""
+    exact, found = model.exact, []
+    for arm, d in zip(*np.nonzero(exact.contradicts), strict=True):
+        others = np.flatnonzero(~np.isnan(exact.value[arm]))
+        if exact.top and not np.isnan(exact.value[arm, -1]):
+            off = exact.value[arm] - exact.value[arm, -1]
+            wrong = [k for k in others if not exact.bias_low[arm, k] <= off[k] <= exact.bias_high[arm, k]]
+            found += [BiasAlarm(int(arm), problem.exact[k], 0.0, certain=True) for k in wrong]
+        else:
+            found.append(BiasAlarm(int(arm), problem.exact[d], 0.0, certain=len(others) == 1))
+    return sorted(set(found), key=lambda alarm: (alarm.arm, alarm.fidelity))
 
 
 def find_alarms(model: Model, stats: Stats, delta: float) -> list[BiasAlarm]:
-    """The same of statistics."""
+    """The same of statistics, by the fidelities that kernels see."""
     K, M = stats.count.shape
     # Half of delta is for the arms as a whole, half for each lower fidelity with the top, which has no bias.
     found = [

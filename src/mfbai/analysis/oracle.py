@@ -15,6 +15,7 @@ from mfbai.analysis import cutting_planes
 from mfbai.checks import Cells, check_delta
 from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.kernels import allocation
+from mfbai.kernels.exact import take_exact
 from mfbai.model.problem import Instance, Model, Problem
 from mfbai.model.spec import check_instance
 
@@ -55,7 +56,7 @@ class Oracle:
     @property
     def pulls(self) -> Array:
         """(K, M) the same shares, counted in evaluations."""
-        pulls: Array = self.weights / self.problem.costs
+        pulls: Array = self.weights / np.where(self.problem.costs > 0, self.problem.costs, 1.0)
         return pulls / max(float(pulls.sum()), np.finfo(float).tiny)
 
     def lower_bound(self, delta: float) -> float:
@@ -80,7 +81,8 @@ def oracle(instance: Instance | str, tolerance: float = 0.0, *, start: ArrayLike
 
     where A and B are the divergences, over cost, of each cell's mean from the nearest one that the bias bounds allow if
     the arm's top mean were eta. O(K M) a pass, some ten passes. For the families symmetric and bounded it is the bound
-    of one who knows the deviation, if the noise were normal (`assumes_normal`).
+    of one who knows the deviation, if the noise were normal (`assumes_normal`). The values of deterministic fidelities
+    are known from the start, and what they cost, once, is not counted: C* is a cost for each nat of certainty.
 
     >>> from mfbai import load, oracle
     >>> found = oracle(load("paper-5x2", variance=0.1))
@@ -97,10 +99,11 @@ def oracle(instance: Instance | str, tolerance: float = 0.0, *, start: ArrayLike
         raise InvalidInput([Fault("the two best arms", told)])
     lower = min(solution.lower for solution in found if solution.cost < np.inf)  # others cost too much to compute
     gap = 0.0 if costs[i] == 0 else costs[i] / lower - 1 if lower > 0 else np.inf
-    found[i].weights.flags.writeable = False  # they are what is certified
+    weights = instance.problem.whole(found[i].weights, 0.0)
+    weights.flags.writeable = False  # they are what is certified
     return Oracle(
         cost_complexity=costs[i],
-        weights=found[i].weights,
+        weights=weights,
         gap=max(gap, 0.0),
         best=int(programs[i].best),
         alternatives=instance.problem.sign * _alternatives(programs[i], found[i]),
@@ -131,9 +134,15 @@ def _checked(
     with faults.absorb():
         model = informed_model(instance, tolerance)
         answers = _answers(instance, model.tolerance)
-    shares = None if start is None else _shares(faults, instance.problem, start)
+    problem = instance.problem
+    shares = None if start is None else _shares(faults, problem, start)
     faults.raise_if_any("call")
-    means = instance.problem.sign * instance.means
+    means = problem.sign * instance.means
+    for d, m in enumerate(problem.exact):
+        for arm in range(problem.n_arms):
+            take_exact(model, arm, d, means[arm, m])
+    means = np.array(means[:, problem.noisy], order="C")
+    shares = None if shares is None else np.array(shares[:, problem.noisy], order="C")
     return instance, [cutting_planes.Program(model, means, answer) for answer in answers], shares
 
 

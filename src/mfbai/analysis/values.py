@@ -31,12 +31,16 @@ def read_values(problem: Problem, given: Values) -> Table:
     faults = Faults()
     rows = _rows_of_file(Path(given)) if isinstance(given, str | Path) else _rows(given)
     told: list[tuple[int, int, float]] = []
+    exact: dict[tuple[int, int], float] = {}
     for place, row, index in rows:
         arm = index(faults, place, "arm", row[0], problem.arms)
         fidelity = index(faults, place, "fidelity", row[1], problem.fidelities)
         x = _value(faults, place, row[2], problem, fidelity)
         if arm is not None and fidelity is not None and x is not None:
             told.append((arm, fidelity, x))
+            if problem.deterministic[fidelity] and exact.setdefault((arm, fidelity), x) != x:
+                before = f"it was {exact[arm, fidelity]!r} before, and {problem.fidelities[fidelity]!r} is deterministic"
+                faults.add(place, f"the value is {x!r}: {before}")
         if len(faults) >= SHOWN_CELLS:
             faults.add(place, "has more faults, or the rows after it do: these are the first")
             break
@@ -109,7 +113,7 @@ def _value(faults: Faults, place: str, given: Any, problem: Problem, fidelity: i
     x = real(given)
     if x is None:
         faults.add(place, f"the value is {given!r:.60}: give a number")
-    elif not (problem.family.admits(x) if fidelity is None else problem.family.admits_at(x, fidelity)):
+    elif fidelity is not None and not problem.admits(x, fidelity):
         faults.add(place, f"the value is {x!r}: a {problem.family.name} evaluation cannot return that")
         return None
     return x

@@ -166,7 +166,7 @@ class Problem:
     def admits(self, value: float, fidelity: int) -> bool:
         """Whether an evaluation at a fidelity can return `value`: where there is no noise, any possible mean."""
         if not self.deterministic[fidelity]:
-            return self.family.admits(value, fidelity)
+            return self.family.admits_at(value, fidelity)
         low, high = self.family.ranges(self.n_fidelities)
         return bool(np.isfinite(value) and low[fidelity] <= value <= high[fidelity])
 
@@ -248,9 +248,7 @@ class Problem:
     def to_dict(self) -> dict[str, Any]:
         """The tables of a spec file (see mfbai.model.spec)."""
         shared = {"seeds": self.seeds} if self.seeds != SEEDS[0] else {}
-        columns = zip(
-            self.fidelities, self.costs.T, self.bias_low.T, self.bias_high.T, self.deterministic, strict=True
-        )
+        columns = zip(self.fidelities, self.costs.T, self.bias_low.T, self.bias_high.T, self.deterministic, strict=True)
         return {
             "problem": {"arms": list(self.arms), "direction": self.direction, **shared},
             "fidelity": [

@@ -1,7 +1,6 @@
-"""Deterministic fidelities: what a value says for certain, and when to ask for one.
+"""When to ask for the value of a deterministic fidelity. What it says for certain, `kernels.exact` knows.
 
-The value v of a cell puts the top mean of its arm into [v - bias_high, v - bias_low]. An arm is *beaten* if another one
-is as good for certain. Values are asked for
+Values are asked for
 
 - at the very beginning, if those of all arms cost next to nothing;
 - later, where they are expected to beat an arm whose noisy evaluations would cost more; but what is spent so is a small
@@ -13,6 +12,7 @@ that may still be the best, the most promising first.
 
 from math import inf, isnan, sqrt
 
+from mfbai.kernels.exact import take_exact
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.laws import variance
 
@@ -22,55 +22,20 @@ CHEAP = 0.25  # of the cost of a deterministic top, that another fidelity has at
 LOOK = 1.05  # growth of the cost at which to look again
 DOUBT = 2.0  # standard errors that estimates are taken to be off, where a value must be sure to pay
 MARGIN = 3.0  # nats: about what a proof needs beyond its target
-ROUNDING = 1e-9  # relative: ends of two intervals that are this close are the same
 FIRST = 1e9  # the wish for values that are as good as free
 
 
 @kernel
 def learn_exact(model, stats, arm, d, x):
     """Take in the value of a deterministic cell; a second one says nothing new."""
-    exact = model.exact
-    if not isnan(exact.value[arm, d]):
+    if not isnan(model.exact.value[arm, d]):
         return
-    exact.value[arm, d] = x
-    exact.spent[0] += exact.cost[arm, d]
-    stats.spent[0] += exact.cost[arm, d]
+    cost = model.exact.cost[arm, d]
+    model.exact.spent[0] += cost
+    stats.spent[0] += cost
     stats.steps[0] += 1
-    low = max(x - exact.bias_high[arm, d], model.top_low[arm])
-    high = min(x - exact.bias_low[arm, d], model.top_high[arm])
-    if low > high and low - high <= ROUNDING * (abs(low) + abs(high)):
-        low = high = 0.5 * (low + high)
-    exact.contradicts[arm, d] = low > high
-    if exact.top and d == exact.value.shape[1] - 1:
-        low = high = x  # the truth itself, whatever other values say
-    if low <= high:
-        model.top_low[arm], model.top_high[arm] = low, high
-        model.epoch[0] += 1
-    set_beaten(model)
+    take_exact(model, arm, d, x)
     plan_exact(model, stats)
-
-
-@kernel
-def set_beaten(model):
-    best = 0
-    for a in range(model.beaten.size):
-        if model.top_low[a] > model.top_low[best]:
-            best = a
-    for a in range(model.beaten.size):
-        model.beaten[a] = a != best and model.top_high[a] <= model.top_low[best]
-
-
-@kernel
-def certain(model):
-    """The arm that is the best for certain, or within the tolerance of it; -1 if there is none."""
-    best, most = 0, -inf
-    for a in range(model.beaten.size):
-        if model.top_low[a] > model.top_low[best]:
-            best = a
-    for a in range(model.beaten.size):
-        if a != best:
-            most = max(most, model.top_high[a])
-    return best if model.top_low[best] + model.tolerance >= most and most < inf else -1
 
 
 @kernel
@@ -85,9 +50,9 @@ def wanted_exact(model, stats):
         if model.beaten[a]:
             continue
         for d in range(exact.value.shape[1]):
-            if exact.wish[a, d] > most and exact.pending[a, d] == 0 and isnan(exact.value[a, d]):
-                if exact.sure[a, d] or spent + exact.cost[a, d] <= SHARE * stats.spent[0]:
-                    arm, fidelity, most = a, d, exact.wish[a, d]
+            allowed = exact.sure[a, d] or spent + exact.cost[a, d] <= SHARE * stats.spent[0]
+            if exact.wish[a, d] > most and allowed and exact.pending[a, d] == 0 and isnan(exact.value[a, d]):
+                arm, fidelity, most = a, d, exact.wish[a, d]
     return arm, fidelity
 
 

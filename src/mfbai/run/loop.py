@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mfbai.kernels.exact import certain
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.stats import record
-from mfbai.run.exact import certain, learn_exact, plan_exact, wanted_exact
+from mfbai.run.exact import learn_exact, plan_exact, wanted_exact
 from mfbai.run.truth import draw
 from mfbai.stopping.interface import decide, observe
 from mfbai.strategies.interface import ask, seed, tell

@@ -18,7 +18,7 @@ from mfbai._version import __version__
 from mfbai.checks import real
 from mfbai.errors import Fault, InvalidInput
 from mfbai.files import replacing
-from mfbai.study.fold import VARIED, Fold
+from mfbai.study.fold import VARIED, Cell, Fold, contradiction
 from mfbai.study.journal import NOTHING, canonical, seal
 from mfbai.study.settings import Settings, read_settings
 from mfbai.study.verdict import Verdict
@@ -209,31 +209,31 @@ class Audit:
 
     def _tell(self, event: Mapping[str, Any]) -> None:
         self._close(event)
-        self._check_value(event.get("value"), self.fold.open[event["trial"]][1])
+        self._check_values(self.fold.open[event["trial"]], [event.get("value")])
 
     def _add(self, event: Mapping[str, Any]) -> None:
         K, M = self.settings.problem.shape
         arm, fidelity, values = event.get("arm"), event.get("fidelity"), event.get("values")
         inside = type(arm) is int and type(fidelity) is int and 0 <= arm < K and 0 <= fidelity < M
         over = self.fold.verdict is not None
-        if (
-            type(fidelity) is not int
-            or not inside
-            or not isinstance(values, list)
-            or over
-            or self.settings.shares_seeds
-        ):
+        seedless = inside and (not self.settings.shares_seeds or self.settings.problem.deterministic[fidelity])
+        if not seedless or not isinstance(values, list) or over:
             raise Differs("these values cannot be added")
-        for value in values:
-            self._check_value(value, fidelity)
+        assert isinstance(arm, int)
+        assert isinstance(fidelity, int)
+        self._check_values((arm, fidelity), values)
 
-    def _check_value(self, value: Any, fidelity: int) -> None:
-        try:
-            as_written = isinstance(value, float) and self.settings.check_value(value, fidelity) == value
-        except InvalidInput:
-            as_written = False
-        if not as_written:
-            raise Differs(f"the value {value!r:.60} is impossible")
+    def _check_values(self, cell: Cell, values: list[Any]) -> None:
+        for value in values:
+            try:
+                as_written = isinstance(value, float) and self.settings.check_value(value, cell[1]) == value
+            except InvalidInput:
+                as_written = False
+            if not as_written:
+                raise Differs(f"the value {value!r:.60} is impossible")
+        told = contradiction(self.fold, cell, values)
+        if told is not None:
+            raise Differs(f"a value {told}")
 
     def _verdict(self, event: Mapping[str, Any]) -> None:
         due = self.fold.conclusion()

@@ -4,6 +4,7 @@ Results of a cell are counted in the order in which they were asked for, not in 
 result waits until those before it have come back, or failed. So the values that the stopping rule sees are always the
 first ones of the cell's sequence, and a program that returns good values faster than bad ones cannot mislead it. A rule
 that compares arms with each other step by step (`Rule.ordered`) needs the same of all results: they wait in one queue.
+The value of a deterministic fidelity is no matter of luck, and counts at once.
 """
 
 from __future__ import annotations
@@ -19,13 +20,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.analysis.guarantee import BiasAlarm, Risk, find_alarms, find_differences, find_intervals, find_risk
+from mfbai.analysis.guarantee import (
+    BiasAlarm,
+    Risk,
+    all_alarms,
+    contradictions,
+    find_differences,
+    find_intervals,
+    find_risk,
+)
 from mfbai.analysis.variance import VarianceAlarm, find_variance_alarms
 from mfbai.files import sources_digest
+from mfbai.kernels.exact import certain
 from mfbai.kernels.jit import COMPILED
 from mfbai.kernels.stats import make_stats
 from mfbai.model.problem import Array
 from mfbai.run import loop
+from mfbai.run.exact import wanted_exact
 from mfbai.run.state import arrays_of, changing, own_model
 from mfbai.stopping import contrasts, e_process
 from mfbai.strategies import STRATEGIES, ask
@@ -50,6 +61,7 @@ class Fold:
     def __init__(self, settings: Settings) -> None:
         shape = settings.problem.shape
         parts = settings.parts
+        seen = parts.model.cost.shape
         self.settings = settings
         self.model = own_model(parts.model)  # it changes, too, as the noise is learnt
         self.events = 0  # applied
@@ -63,11 +75,11 @@ class Fold:
         self.queue: dict[Cell, deque[int]] = {}
         # Cells and values of those that wait for earlier ones of their queue; no values if the trial failed.
         self.waiting: dict[int, tuple[Cell, list[float]]] = {}
-        self.pending = np.zeros(shape, dtype=np.int64)  # trials in the queues
+        self.pending = np.zeros(seen, dtype=np.int64)  # trials in the queues, as kernels see them
         self.open_counts = np.zeros(shape, dtype=np.int64)
         self.told_counts = np.zeros(shape, dtype=np.int64)  # results that were paid for: late ones too, imported not
         self.verdict: Verdict | None = None
-        self.stats = make_stats(shape)
+        self.stats = make_stats(seen)
         self.state = parts.make_state()
         self.rule = parts.make_rule(self.state)
         self.outcome = loop.make_outcome(1)
@@ -95,17 +107,24 @@ class Fold:
         self.head = seal
 
     def _ask(self, trial: int, cell: Cell, body: Mapping[str, Any]) -> None:
-        if self.rounds is not None:
-            self.rounds.hand_out(trial, Planned(*cell, body["seed_number"], body["part"]))
         self.asked = trial
         self.open[trial] = cell
         self.open_counts[cell] += 1
-        self.pending[cell] += 1
+        arm, seen = cell[0], self.settings.problem.seen_as(cell[1])
+        if seen < 0:
+            self.model.exact.pending[arm, -1 - seen] += 1
+            return
+        if self.rounds is not None:
+            self.rounds.hand_out(trial, Planned(arm, seen, body["seed_number"], body["part"]))
+        self.pending[arm, seen] += 1
         self._queue_of(cell).append(trial)
 
     def _close(self, trial: int, value: float | None) -> None:
         cell = self.open.pop(trial)
         self.open_counts[cell] -= 1
+        arm, seen = cell[0], self.settings.problem.seen_as(cell[1])
+        if seen < 0:
+            self.model.exact.pending[arm, -1 - seen] -= 1
         if value is not FAILED:
             self.told += 1
             self.told_counts[cell] += 1
@@ -113,13 +132,21 @@ class Fold:
         if self.verdict is not None:
             self.late += value is not FAILED
             return
-        self.waiting[trial] = cell, [] if value is FAILED else [value]
-        self._advance(self._queue_of(cell))
+        values = [] if value is FAILED else [value]
+        if seen < 0:
+            self._counted += [(arm, seen, value, *OWN) for value in values]
+        else:
+            self.waiting[trial] = cell, values
+            self._advance(self._queue_of(cell))
         if value is not FAILED and self.history.is_due(self.told):
             self.history.add(self.point())
 
     def _add(self, cell: Cell, values: list[float]) -> None:
         self.imported += len(values)
+        arm, seen = cell[0], self.settings.problem.seen_as(cell[1])
+        if seen < 0:
+            self._counted += [(arm, seen, value, *OWN) for value in values]
+            return
         queue = self._queue_of(cell) if self.settings.ordered else deque()
         place = -self.events
         queue.append(place)
@@ -134,12 +161,13 @@ class Fold:
         while queue and queue[0] in self.waiting:
             first = queue.popleft()
             cell, values = self.waiting.pop(first)
-            self.pending[cell] -= first > 0
+            seen = cell[0], self.settings.problem.seen_as(cell[1])
+            self.pending[seen] -= first > 0
             seed = OWN if self.rounds is None else self.rounds.forget(first)
-            self._counted += [(*cell, value, *seed) for value in values]
+            self._counted += [(*seen, value, *seed) for value in values]
             if self.rounds is not None:
                 for value in values:
-                    self.rounds.count(cell, value, *seed)
+                    self.rounds.count(seen, value, *seed)
 
     def _conclude(self, body: Mapping[str, Any]) -> None:
         self.flush()
@@ -190,14 +218,27 @@ class Fold:
 
     def next_trial(self) -> dict[str, int]:
         """The evaluation that the strategy wants next, as the body of an `ask` event has it."""
-        number = self.asked + 1
+        number, problem = self.asked + 1, self.settings.problem
+        exact = self._next_exact() if problem.exact else None
         if self.rounds is not None:
-            arm, fidelity, seed, part = self.rounds.coming()[0]
+            arm, fidelity, seed, part = (*exact, *OWN) if exact is not None else self.rounds.coming()[0]
             shared = {"seed": self.settings.seed(seed + 1), "seed_number": seed, "part": part}
-            return {"trial": number, "arm": arm, "fidelity": fidelity, **shared}
+        else:
+            self.flush()
+            arm, fidelity = exact or ask(self.model, self.stats, self.state, self.pending)
+            shared = {"seed": self.settings.seed(number)}
+        m = problem.noisy[fidelity] if exact is None else problem.exact[fidelity]
+        return {"trial": number, "arm": int(arm), "fidelity": m, **shared}
+
+    def _next_exact(self) -> tuple[int, int] | None:
+        """The arm and the number of a deterministic fidelity, if its value is wanted next; if the top fidelity is one,
+        another that is under way, once all that are wanted are."""
         self.flush()
-        arm, fidelity = ask(self.model, self.stats, self.state, self.pending)
-        return {"trial": number, "arm": int(arm), "fidelity": int(fidelity), "seed": self.settings.seed(number)}
+        arm, d = wanted_exact(self.model, self.stats)
+        exact = self.model.exact
+        if arm < 0 and exact.top:
+            arm, d = next(zip(*np.nonzero(exact.pending > 0), strict=True), (0, exact.value.shape[1] - 1))
+        return None if arm < 0 else (int(arm), int(d))
 
     def next_cell(self) -> Cell:
         """Its cell."""
@@ -212,7 +253,30 @@ class Fold:
 
     def seed_of(self, trial: int) -> int:
         """The seed of a trial that is under way."""
-        return self.settings.seed(trial if self.rounds is None else self.rounds.seeds[trial][0] + 1)
+        return self.settings.seed(trial if self.rounds is None else self.rounds.seeds.get(trial, OWN)[0] + 1)
+
+    def known(self, cell: Cell) -> float | None:
+        """The value of a deterministic cell, as soon as it was told or added; None for all others."""
+        problem, arm = self.settings.problem, cell[0]
+        seen = problem.seen_as(cell[1])
+        if seen >= 0:
+            return None
+        self.flush()
+        value = problem.sign * float(self.model.exact.value[arm, -1 - seen])
+        return None if np.isnan(value) else value
+
+    @property
+    def counts(self) -> Array:
+        """(K, M) results that count."""
+        self.flush()
+        return self.settings.problem.whole(self.stats.count, ~np.isnan(self.model.exact.value))
+
+    @property
+    def means(self) -> Array:
+        """(K, M) of these; NaN where there are none."""
+        problem, counts = self.settings.problem, self.counts
+        means = problem.sign * problem.whole(self.stats.mean, self.model.exact.value)
+        return np.where(counts > 0, means, np.nan)
 
     def affords(self, cell: Cell) -> bool:
         """Whether the budget allows one more evaluation, on top of those under way."""
@@ -238,8 +302,12 @@ class Fold:
         """
         if not self.affords(cell):
             return f"{len(self.open)} evaluations are under way and the budget allows no more; tell their results"
+        seen = self.settings.problem.seen_as(cell[1])
+        if seen < 0:
+            once = f"the value of {self.settings.problem.arms[cell[0]]!r} is under way, and needed only once; tell it"
+            return once if self.model.exact.pending[cell[0], -1 - seen] > 0 else None
         first, waiting = self.line(cell)
-        counted = self.stats.steps[0] if self.settings.ordered else self.stats.count[cell]
+        counted = self.stats.steps[0] if self.settings.ordered else self.stats.count[cell[0], seen]
         if first is not None and waiting >= max(HELD_UP, 2 * len(self.open), counted):
             late = f"{waiting} results wait for trial '{first}-{self.settings.key}', which was asked for before them"
             return f"{late}: tell it, or release it if its worker is gone"
@@ -252,7 +320,8 @@ class Fold:
             return None
         if self.outcome.levels[0]:
             answer = int(self.outcome.answer[0])
-            risk = self.settings.delta if is_proven(self.settings.rule) else self.risk(answer).level
+            known = certain(self.model) >= 0 or not is_proven(self.settings.rule)
+            risk = self.risk(answer).level if known else self.settings.delta
             return self._verdict("decided", answer, risk)
         if self.settings.max_cost is None or self.open or self.affords(self.next_cell()):
             return None
@@ -272,6 +341,9 @@ class Fold:
         that decides, else by the e-process."""
         self.flush()
         model, kept = self.model, [self.rule, getattr(self.state, "rule", None)]
+        best = int(certain(model))
+        if best >= 0 and answer in (None, best):
+            return Risk(0.0, best, np.full(len(model.beaten), np.inf))
         if self.settings.bets_on_contrasts:
             standing = contrasts.standing(self.rule, answer)
             return Risk(standing.level, standing.leader, standing.evidence)
@@ -286,7 +358,7 @@ class Fold:
 
     def leader(self, found: Risk) -> int | None:
         """The arm that a risk is about; None while nothing is known."""
-        return found.leader if found.leader >= 0 and self.stats.count.any() else None
+        return found.leader if found.leader >= 0 and self.counts.any() else None
 
     def point(self) -> Point:
         """Where the study stands now, for its history."""
@@ -319,8 +391,8 @@ class Fold:
         """With common seeds there are none: values at the same seed depend on each other, so that the proof fails."""
         self.flush()
         if self.settings.shares_seeds:
-            return []
-        return find_alarms(self.model, self.stats, self.settings.delta)
+            return contradictions(self.settings.problem, self.model)
+        return all_alarms(self.settings.problem, self.model, self.stats, self.settings.delta)
 
     def variance_alarms(self) -> list[VarianceAlarm]:
         """Of stated variances, at the same level as bias alarms."""
@@ -374,6 +446,20 @@ class Fold:
     def _arrays(self) -> list[NDArray[Any]]:
         counts = (self.pending, self.open_counts, self.told_counts)
         return arrays_of((changing(self.model), self.stats, self.state, self.rule, self.outcome, counts))
+
+
+def contradiction(fold: Fold, cell: Cell, values: list[float]) -> str | None:
+    """Why values of a cell cannot be: a deterministic one has another value. None if they can."""
+    problem = fold.settings.problem
+    if not problem.deterministic[cell[1]]:
+        return None
+    known = fold.known(cell)
+    first = values[0] if known is None and values else known
+    other = next((value for value in values if value != first), None)
+    if other is None:
+        return None
+    where = f"{problem.arms[cell[0]]!r} at {problem.fidelities[cell[1]]!r}"
+    return f"is {other!r}, but {where} has {first!r}: that fidelity is stated to be deterministic"
 
 
 def snapshot_format() -> str:

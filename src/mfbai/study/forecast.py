@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from mfbai.analysis.evidence import split_tables
 from mfbai.analysis.oracle import Oracle, oracle
 from mfbai.errors import Faults, InvalidInput
 from mfbai.kernels import transport
@@ -67,10 +68,10 @@ def estimate(status: Status) -> Array:
     """
     problem = status.problem
     model, seen = problem.model(), status.counts.any(axis=1)
-    means = problem.sign * np.nan_to_num(status.means)
+    counts, means = split_tables(problem, model, status.counts, problem.sign * np.nan_to_num(status.means))
     work = transport.make_work(model)
     for arm in np.flatnonzero(seen):
-        transport.fit(model, status.counts, means, arm, work)
+        transport.fit(model, counts, means, arm, work)
     fit = (work.psi_low + work.psi_high) / 2
     tops = np.where(seen, fit, fit[seen].mean() if seen.any() else 0.0)
     faults = Faults()

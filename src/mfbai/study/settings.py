@@ -86,9 +86,9 @@ class Settings:
         if not abs(x) < LARGEST:
             told = "give a finite number" if not math.isfinite(x) else f"give a number below {LARGEST:g}"
             raise InvalidInput([Fault("value", f"is {x!r}: {told}, or report the trial with fail")])
-        family = self.problem.family
-        if not (family.admits(x) if fidelity is None else family.admits_at(x, fidelity)):
-            told = f"a {family.name} evaluation cannot return that"
+        possible = range(self.problem.n_fidelities) if fidelity is None else (fidelity,)
+        if not any(self.problem.admits(x, m) for m in possible):
+            told = f"a {self.problem.family.name} evaluation cannot return that"
             raise InvalidInput([Fault("value", f"is {x!r}: {told}; check the [family] of the problem")])
         return x
 

@@ -138,7 +138,7 @@ def describe_study(fold: Fold) -> Status:
     settings, verdict, problem = fold.settings, fold.verdict, fold.settings.problem
     found = fold.risk(None if verdict is None else verdict.arm_index)
     leader = fold.leader(found)
-    counts, intervals = fold.stats.count.copy(), fold.intervals()
+    counts, intervals = fold.counts, fold.intervals()
     return Status(
         name=settings.name,
         state="running" if verdict is None else verdict.state,
@@ -162,7 +162,7 @@ def describe_study(fold: Fold) -> Status:
         late=fold.late,
         spent=fold.told_counts * problem.costs,
         counts=counts,
-        means=np.where(counts > 0, problem.sign * fold.stats.mean, np.nan),
+        means=fold.means,
         intervals=intervals,
         differences=fold.differences(leader, intervals),
         alarms=tuple(fold.alarms()),

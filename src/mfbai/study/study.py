@@ -16,7 +16,7 @@ from mfbai.checks import check_integers, real
 from mfbai.errors import Fault, Faults, InvalidInput, NothingToAsk, StudyOver, TrialClosed, suggestion
 from mfbai.model.problem import Array, Instance, Problem
 from mfbai.study import storage as storages
-from mfbai.study.fold import Cell, Fold
+from mfbai.study.fold import Cell, Fold, contradiction
 from mfbai.study.history import Point
 from mfbai.study.ledger import Ledger, next_event
 from mfbai.study.limits import LEASE, LONGEST_LEASE, LONGEST_REASON, MOST_AT_ONCE, REQUEST, REQUEST_IN_WORDS, TRIAL_ID
@@ -190,6 +190,7 @@ class Study(Ledger):
             before = self._outcome(turn, number)
             if before is None:
                 x = self.check_value(x, self._fold.open[number][1])
+                self._check_cell(self._fold.open[number], [x])
                 self._append({"kind": "tell", "trial": number, "value": x})
                 turn.end_lease(number)
                 self._settle()
@@ -236,12 +237,13 @@ class Study(Ledger):
 
     def add(self, arm: str | int, fidelity: str | int, values: float | Iterable[float]) -> None:
         """Count values that were measured elsewhere, at no cost to this study. Add all values of a cell that you have,
-        not a selection. Arm and fidelity are names, or indices from 0. Studies with common seeds refuse them."""
-        if self.settings.shares_seeds:
-            raise InvalidInput([Fault("values", NO_SEED)])
+        not a selection. Arm and fidelity are names, or indices from 0. Studies with common seeds refuse them, but for
+        the values of deterministic fidelities."""
         faults = Faults()
         a = _index(faults, "arm", arm, self.problem.arms)
         m = _index(faults, "fidelity", fidelity, self.problem.fidelities)
+        if self.settings.shares_seeds and not self.problem.deterministic[m]:
+            raise InvalidInput([Fault("values", NO_SEED)])
         one = isinstance(values, str | bytes) or not hasattr(values, "__iter__") or getattr(values, "shape", 1) == ()
         given: list[Any] = [values] if one else list(values)  # type: ignore[arg-type]
         read = []
@@ -254,6 +256,7 @@ class Study(Ledger):
         with self._turn():
             if self._fold.verdict is not None:
                 raise StudyOver(f"study {self.name!r} is over, no values can be added: {self._fold.verdict}")
+            self._check_cell((a, m), read)
             self._append({"kind": "add", "arm": a, "fidelity": m, "values": read})
             self._settle()
 
@@ -326,6 +329,14 @@ class Study(Ledger):
     def check_value(self, value: Any, fidelity: int | None = None) -> float:
         """The value as a number, if an evaluation of this problem can return it: at that fidelity, or at any."""
         return self.settings.check_value(value, fidelity)
+
+    def _check_cell(self, cell: Cell, values: list[float]) -> None:
+        """A deterministic cell has one value."""
+        for value in values:
+            self.check_value(value, cell[1])
+        told = contradiction(self._fold, cell, values)
+        if told is not None:
+            raise InvalidInput([Fault("value", told)])
 
     def _outcome(self, turn: Turn, number: int) -> dict[str, Any] | None:
         """The event that closed a trial; None if it is open."""

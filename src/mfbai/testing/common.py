@@ -21,7 +21,7 @@ from mfbai.model.problem import Instance, Model
 from mfbai.model.spec import from_dict
 from mfbai.run import loop
 from mfbai.run.state import arrays_of
-from mfbai.run.truth import Independent
+from mfbai.run.truth import make_truth
 from mfbai.strategies import STRATEGIES, ask
 
 STEPS = 400
@@ -90,7 +90,7 @@ def _journal(told: list[tuple[int, int, float]]) -> Journal:
 def looped(instance: Instance, steps: int, model: Model, records: Records) -> None:
     """The same run in the compiled loop."""
     pending = np.zeros(instance.shape, dtype=np.int64)
-    truth = Independent(truth_of(instance))
+    truth = make_truth(truth_of(instance), None)
     loop.advance(model, truth, *records, pending, np.random.default_rng(0), steps)
 
 
