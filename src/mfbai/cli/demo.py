@@ -108,7 +108,7 @@ def picture(run: Run) -> Group:
 
     from mfbai.stopping.contrasts import standing
 
-    problem, stats = run.setup.instance.problem, run.stats
+    problem, stats, counts = run.setup.instance.problem, run.stats, run.counts
     found = standing(run.rule)
     proven = np.minimum(found.evidence, found.needed)
     rivals = [a for a in range(problem.n_arms) if a != found.leader]
@@ -120,7 +120,7 @@ def picture(run: Run) -> Group:
     cells.add_column(f"evidence\n(of {found.needed:.2f})", justify="right")
     for a, arm in enumerate(problem.arms):
         style = "bold green" if a == found.leader else "dim" if a in out else ""
-        spent = [f"{cost:.2f}" for cost in stats.count[a] * problem.costs[a]]
+        spent = [f"{cost:.2f}" for cost in counts[a] * problem.costs[a]]
         cells.add_row(arm, *spent, "leads" if a == found.leader else f"{proven[a]:.2f}", style=style)
     steps = int(stats.steps[0])
     made = "1 evaluation" if steps == 1 else f"{steps} evaluations"

@@ -358,13 +358,13 @@ def _learning(shape: tuple[int, int], width: float) -> tuple[NDArray[np.float64]
 def _check_variance(cells: Cells, variance: Any) -> None:
     array = cells.read("variance", variance)
     if array is not None:
-        bad = (array < 1e-300) & ~noise_free(array)
-        cells.refuse("variance", array, bad, "a variance must be positive, or 0 for all arms if there is no noise")
+        cells.refuse("variance", array, (array < 1e-300) & ~noise_free(array), "a variance must be positive")
 
 
 def noise_free(variance: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Of a variance as given, () or (M,) or (K, M): of which fidelities it is 0 for all arms."""
-    return np.asarray((variance == 0).all(axis=0) if variance.ndim == 2 else variance == 0)
+    """Of a variance as given, () or (M,) or (K, M): of which fidelities it is 0, for all arms. One number is not."""
+    none = variance == 0
+    return np.asarray(none.all(axis=0) if variance.ndim == 2 else none & (variance.ndim == 1))
 
 
 def _check_bounds(faults: Faults, bounds: Any, field: str = "bounds") -> None:

@@ -54,9 +54,7 @@ def check_known(
     costs = cells.read("costs", costs)
     if costs is not None:
         free = exact if costs.ndim else exact.all()
-        cells.refuse("costs", costs, costs < 0, "a cost cannot be negative")
-        told = "a cost must be positive, or 0 where a deterministic fidelity is free"
-        cells.refuse("costs", costs, (costs == 0) & ~free, told)
+        cells.refuse("costs", costs, (costs < 0) | ((costs == 0) & ~free), "a cost must be positive")
     low, high = _check_biases(cells, biases)
     family = _check_family(cells, family)
     if low is not None and high is not None and family is not None:

@@ -22,7 +22,7 @@ CHEAP = 0.25  # of the cost of a deterministic top, that another fidelity has at
 LOOK = 1.05  # growth of the cost at which to look again
 DOUBT = 2.0  # standard errors that estimates are taken to be off, where a value must be sure to pay
 MARGIN = 3.0  # nats: about what a proof needs beyond its target
-FIRST = 1e9  # the wish for values that are as good as free
+MOST = 1e290  # the wish for a value that others depend on
 
 
 @kernel
@@ -40,18 +40,21 @@ def learn_exact(model, stats, arm, d, x):
 
 @kernel
 def wanted_exact(model, stats):
-    """The deterministic cell (arm, d) to ask for now; -1, -1 if there is none. Reads only."""
+    """The deterministic cell (arm, d) to ask for now; -1, -1 if there is none. Reads only.
+
+    None of an arm that has one under way, whose value may make it needless.
+    """
     exact, arm, fidelity, most = model.exact, -1, -1, 0.0
     spent = exact.spent[0]
     for a in range(exact.value.shape[0]):
         for d in range(exact.value.shape[1]):
             spent += exact.pending[a, d] * exact.cost[a, d]
     for a in range(exact.value.shape[0]):
-        if model.beaten[a]:
+        if model.beaten[a] or exact.pending[a].sum() > 0:
             continue
         for d in range(exact.value.shape[1]):
             allowed = exact.sure[a, d] or spent + exact.cost[a, d] <= SHARE * stats.spent[0]
-            if exact.wish[a, d] > most and allowed and exact.pending[a, d] == 0 and isnan(exact.value[a, d]):
+            if exact.wish[a, d] > most and allowed and isnan(exact.value[a, d]):
                 arm, fidelity, most = a, d, exact.wish[a, d]
     return arm, fidelity
 
@@ -63,7 +66,7 @@ def plan_exact(model, stats):
     exact.due[0] = LOOK * stats.spent[0]
     for a in range(exact.wish.shape[0]):
         for d in range(exact.wish.shape[1]):
-            if exact.wish[a, d] < FIRST:
+            if exact.wish[a, d] < inf:  # those are as good as free
                 exact.wish[a, d], exact.sure[a, d] = 0.0, False
     if exact.top:
         plan_tops(model)
@@ -90,58 +93,60 @@ def plan_tops(model):
 def plan_rivals(model, stats):
     """Compare what it costs to beat rivals by a value with what it would cost to rule them out by noisy evaluations.
 
-    With x the arms' estimated top means, w the widths of bias intervals and U uniform, the value of rival j will put
-    its top mean at x_j + U w_j or below, that of the leader its own at x_s - U' w_s or above.
+    With x the arms' estimated top means, w the widths of bias intervals and U uniform, a value of rival j will put its
+    top mean at x_j + U w_j or below, one of the leader s its own at x_s - U' w_s or above.
     """
-    exact, K, D = model.exact, model.exact.value.shape[0], model.exact.value.shape[1]
-    s = -1
-    for a in range(K):
+    s, floor = -1, -inf  # the greatest top mean that some arm has at least
+    for a in range(model.beaten.size):
+        floor = max(floor, model.top_low[a])
         if not model.beaten[a]:
-            error = estimate(model, stats, a)[1]
+            x, error = estimate(model, stats, a)
             if error == inf:
                 return  # it was not looked at yet
-            if s < 0 or estimate(model, stats, a)[0] > estimate(model, stats, s)[0]:
+            if s < 0 or x > estimate(model, stats, s)[0]:
                 s = a
+    exact = model.exact
+    as_it_is, _ = worth(model, stats, s, floor, -1)
+    for d in range(exact.value.shape[1]):
+        if isnan(exact.value[s, d]) and exact.wish[s, d] < inf:
+            gain, surely = worth(model, stats, s, floor, d)
+            if gain > max(as_it_is, 0.0):
+                exact.wish[s, d], exact.sure[s, d] = MOST, surely > 0.0
+
+
+@kernel
+def worth(model, stats, s, floor, d):
+    """What values of the rivals are expected to save, after that of the leader at d, and what all must save even if the
+    biases are the least favourable; less what they cost. With d < 0 without the leader's; then also note their wishes.
+    """
+    exact, K, D = model.exact, model.exact.value.shape[0], model.exact.value.shape[1]
     xs, es = estimate(model, stats, s)
-    floor = -inf  # the greatest top mean that some arm has at least
-    for a in range(K):
-        floor = max(floor, model.top_low[a])
-    for d in range(-1, D):  # -1: the leader's values as they are
-        width, cost = 0.0, 0.0
-        if d >= 0:
-            if not isnan(exact.value[s, d]):
+    width = exact.bias_high[s, d] - exact.bias_low[s, d] if d >= 0 else 0.0
+    cost = WORTH * exact.cost[s, d] if d >= 0 else 0.0
+    gains, surely = -cost, -cost
+    for j in range(K):
+        if j == s or model.beaten[j]:
+            continue
+        x, error = estimate(model, stats, j)
+        doubt, saving = DOUBT * sqrt(error * error + es * es), remaining(model, stats, j, xs - x)
+        most, most_surely = 0.0, 0.0
+        for k in range(D):
+            if not isnan(exact.value[j, k]) or exact.wish[j, k] == inf:
                 continue
-            width, cost = exact.bias_high[s, d] - exact.bias_low[s, d], exact.cost[s, d]
-        net, sure = -WORTH * cost, -WORTH * cost
-        for j in range(K):
-            if j == s or model.beaten[j]:
-                continue
-            x, e = estimate(model, stats, j)
-            saving = remaining(model, stats, s, j, xs - x)
-            best, best_sure = 0.0, 0.0
-            for k in range(D):
-                if not isnan(exact.value[j, k]):
-                    continue
-                w = exact.bias_high[j, k] - exact.bias_low[j, k]
-                price = WORTH * exact.cost[j, k]
-                if d < 0:
-                    chance = min(max((floor - x) / w, 0.0), 1.0) if w > 0.0 else (1.0 if floor > x else 0.0)
-                    will = x + DOUBT * e + w < floor
-                else:
-                    chance = max(below(xs - x, width, w), min(max((floor - x) / max(w, 1e-300), 0.0), 1.0))
-                    will = x + DOUBT * sqrt(e * e + es * es) + w < max(xs - width, floor)
-                gain = chance * saving - price
-                if d < 0 and gain > 0.0:
-                    exact.wish[j, k] = chance * saving / max(exact.cost[j, k], 1e-300)
-                    exact.sure[j, k] = will
-                best = max(best, gain)
-                if will:
-                    best_sure = max(best_sure, saving - price)
-            net += best
-            sure += best_sure
-        if d >= 0 and net > 0.0:
-            exact.wish[s, d] = FIRST / 2.0 + net
-            exact.sure[s, d] = sure > 0.0
+            w, price = exact.bias_high[j, k] - exact.bias_low[j, k], WORTH * exact.cost[j, k]
+            chance, reach = min(max((floor - x) / max(w, 1e-300), 0.0), 1.0), floor
+            if d >= 0:
+                chance, reach = max(chance, below(xs - x, width, w)), max(reach, xs - width)
+            sure = x + w + doubt < reach
+            gain = chance * saving - price
+            if d < 0 and gain > 0.0:
+                exact.wish[j, k] = min(chance * saving / max(exact.cost[j, k], 1e-300), 0.1 * MOST)
+                exact.sure[j, k] = sure
+            most = max(most, gain)
+            most_surely = max(most_surely, saving - price) if sure else most_surely
+        gains += most
+        surely += most_surely
+    return gains, surely
 
 
 @kernel
@@ -162,7 +167,7 @@ def estimate(model, stats, arm):
 
 
 @kernel
-def remaining(model, stats, s, j, gap):
+def remaining(model, stats, j, gap):
     """About what noisy evaluations of rival j will cost until it is ruled out, if the leader is ahead by the gap."""
     done, rate = 0.0, 0.0
     for m in range(stats.count.shape[1]):
@@ -205,7 +210,6 @@ def first_wishes(model) -> None:
         if costs[d] > allowed:
             break
         allowed -= costs[d]
-        exact.wish[:, d] = 2.0 * FIRST - costs[d]
-        exact.sure[:, d] = True
+        exact.wish[:, d], exact.sure[:, d] = inf, True
     if exact.top:
         plan_tops(model)

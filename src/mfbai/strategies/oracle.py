@@ -31,6 +31,8 @@ def init(model, instance):
         raise InvalidInput([Fault("strategy", told)])
     weights = oracle(instance).weights[:, instance.problem.noisy]
     share = np.where(weights > UNUSED, weights, 0.0) / model.cost
+    if not share.any():
+        share[:, -1] = 1.0  # nothing need be evaluated
     return State(share / share.sum())
 
 

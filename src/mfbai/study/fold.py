@@ -320,7 +320,7 @@ class Fold:
             return None
         if self.outcome.levels[0]:
             answer = int(self.outcome.answer[0])
-            known = certain(self.model) >= 0 or not is_proven(self.settings.rule)
+            known = self.certain() >= 0 or not is_proven(self.settings.rule)
             risk = self.risk(answer).level if known else self.settings.delta
             return self._verdict("decided", answer, risk)
         if self.settings.max_cost is None or self.open or self.affords(self.next_cell()):
@@ -341,7 +341,7 @@ class Fold:
         that decides, else by the e-process."""
         self.flush()
         model, kept = self.model, [self.rule, getattr(self.state, "rule", None)]
-        best = int(certain(model))
+        best = self.certain()
         if best >= 0 and answer in (None, best):
             return Risk(0.0, best, np.full(len(model.beaten), np.inf))
         if self.settings.bets_on_contrasts:
@@ -349,6 +349,10 @@ class Fold:
             return Risk(standing.level, standing.leader, standing.evidence)
         rule = next((record for record in kept if isinstance(record, e_process.State)), None)
         return find_risk(model, self.stats, rule, answer)
+
+    def certain(self) -> int:
+        """The arm that deterministic fidelities show to be the best, whatever the noisy ones say; -1 if none is."""
+        return int(certain(self.model)) if self.settings.problem.exact else -1
 
     def needed(self) -> float:
         """What the evidence against each rival must reach."""
