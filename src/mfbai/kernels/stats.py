@@ -7,7 +7,8 @@ import numpy as np
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.laws import learn
 
-SEEDS = 8  # that a round can have, where arms share them
+SEEDS = 8  # that a round can have
+ROOM = 1 << 20  # more evaluations than a round ever has
 OWN_SEED = np.array([-1, 0])  # stands for a seed that no other evaluation has
 
 
@@ -17,7 +18,7 @@ class Stats(NamedTuple):
     squares: np.ndarray  # (K, M) sums of squared deviations from these means
     spent: np.ndarray  # (1,) total cost
     steps: np.ndarray  # (1,) evaluations told in all
-    seed: np.ndarray  # (2,) of the last of them, where arms share seeds: see `strategies.interface.seed`
+    seed: np.ndarray  # (2,) of the last of them, where arms meet in rounds: see `strategies.interface.seed`
 
 
 def make_stats(shape) -> Stats:

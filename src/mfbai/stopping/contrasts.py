@@ -1,8 +1,9 @@
 """The rule `contrasts`: bets on leader minus rival, in which the unknown top mean cancels.
 
-books      where every value has a seed of its own, and variances are known
-rounds     where arms share seeds, and nothing is known of the noise
-exclusion  what both share: which rivals are ruled out
+books       where every value has a seed of its own, and variances are known
+rounds      where arms share seeds, or the size of the noise is unknown
+round_bets  what these bet
+exclusion   what both share: which rivals are ruled out
 """
 
 from math import exp, inf
@@ -17,7 +18,12 @@ from mfbai.stopping.rounds import Rounds, make_rounds
 
 
 def init(model, deltas, fidelities):
-    return make_rounds(model, deltas) if model.common else make_books(model, deltas)
+    return make_rounds(model, deltas) if in_rounds(model) else make_books(model, deltas)
+
+
+def in_rounds(model) -> bool:
+    """Whether arms are compared in rounds: books need values that are independent, and known variances."""
+    return model.common or not model.law.known
 
 
 class Standing(NamedTuple):

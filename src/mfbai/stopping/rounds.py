@@ -15,17 +15,18 @@ round tells is learnt when it is over. A rival that lost one of its values in a 
 if the leader lost its, nobody is: nothing depends on the values.
 """
 
-from math import exp, log, log1p, sqrt
+from math import exp, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from mfbai.kernels.jit import kernel
-from mfbai.kernels.stats import SEEDS
+from mfbai.kernels.stats import ROOM, SEEDS
 from mfbai.kernels.transport import Work, fit, make_work, renew
 from mfbai.stopping.e_process import has_data
 from mfbai.stopping.exclusion import all_left, exclude, exclude_certain, exclusion_decide, row_of, rows_of, targets
 from mfbai.stopping.interface import decide, observe
+from mfbai.stopping.round_bets import largest_tilt, log_factor, tilt_of
 
 CASH = 0.02  # the part of the capital that is not bet
 SCALES = 2.0 ** (1.0 - 0.5 * np.arange(10.0))  # multiples of the estimated l
@@ -37,7 +38,6 @@ POOL = 8.0  # values that a fidelity's pooled variance stands for in that of a c
 DOUBT = 30.0  # pairs of values without correlation that are added to those seen
 OWN = 4.0  # contrasts with the expected variance that are added to those seen of a rival
 HIGHEST = 0.97  # correlation that is believed
-LN2 = log(2.0)
 
 
 class Rounds(NamedTuple):
@@ -52,10 +52,11 @@ class Rounds(NamedTuple):
     leader: np.ndarray  # (2,) arm and fidelity; -1 before the first round
     number: np.ndarray  # (1,)
     missing: np.ndarray  # (1,) evaluations that are still to come
-    value: np.ndarray  # (1,) the leader's
+    leads: np.ndarray  # (2,) values that the leader has in it; those that came
+    value: np.ndarray  # (1,) the sum of these
     got: np.ndarray  # (K,) values of each arm so far
     sum: np.ndarray  # (K,) of these
-    paired: np.ndarray  # (K,) the one at the leader's seed; NaN if there is none
+    paired: np.ndarray  # (K,) the one at the round's first seed; NaN if there is none
     where: np.ndarray  # (K,) its fidelity
     fresh: np.ndarray  # (1,) values of the round in all
     arms: np.ndarray  # of these
@@ -91,6 +92,7 @@ def make_rounds(model, deltas) -> Rounds:
         leader=np.full(2, -1, dtype=np.int64),
         number=np.full(1, -1, dtype=np.int64),
         missing=np.zeros(1, dtype=np.int64),
+        leads=np.zeros(2, dtype=np.int64),
         value=np.zeros(1),
         got=np.zeros(K, dtype=np.int64),
         sum=np.zeros(K),
@@ -117,22 +119,32 @@ def make_rounds(model, deltas) -> Rounds:
 
 
 @kernel
+def values_of(part):
+    """The values that an arm has in a round, given the part of one of them."""
+    return -part // ROOM + 1 if part < 0 else part
+
+
+@kernel
 def rounds_observe(model, stats, rule, arm, fidelity, x):
     if rule.seen[0] == stats.steps[0]:
         return
     rule.seen[0] = stats.steps[0]
     number, part = stats.seed[0], stats.seed[1]
-    if part < 0:
+    if part < 0 and number // SEEDS != rule.number[0]:
         learn(model, rule)
-        rule.leader[0], rule.leader[1], rule.value[0] = arm, fidelity, x
-        rule.number[0], rule.missing[0] = number // SEEDS, -part
+        rule.leader[0], rule.leader[1] = arm, fidelity
+        rule.number[0], rule.missing[0] = number // SEEDS, -part % ROOM
+        rule.leads[0], rule.leads[1], rule.value[0] = values_of(part), 0, 0.0
         rule.got[:], rule.paired[:] = 0, np.nan
+    here = number // SEEDS == rule.number[0]
+    if here and number % SEEDS == 0:
         rule.paired[arm], rule.where[arm] = x, fidelity
-    elif number // SEEDS == rule.number[0] and arm != rule.leader[0]:
+    if here and arm == rule.leader[0]:
+        rule.leads[1] += 1
+        rule.value[0] += x
+    elif here:
         if rule.got[arm] == 0:
             rule.sum[arm] = 0.0
-        if number % SEEDS == 0:
-            rule.paired[arm], rule.where[arm] = x, fidelity
         rule.got[arm] += 1
         rule.sum[arm] += x
         if rule.got[arm] == part:
@@ -141,28 +153,28 @@ def rounds_observe(model, stats, rule, arm, fidelity, x):
         n = rule.fresh[0]
         rule.arms[n], rule.fidelities[n], rule.values[n] = arm, fidelity, x
         rule.fresh[0] += 1
-    if number // SEEDS == rule.number[0]:
+    if here:
         rule.missing[0] -= 1
         if rule.missing[0] == 0:
             learn(model, rule)
 
 
 @kernel
-def bet(model, rule, j, k, seeds):
-    """Bet on the contrast between the leader's value and those of rival j at fidelity k, which are all here."""
-    s, m = rule.leader[0], rule.leader[1]
-    if not (has_data(rule, s) and has_data(rule, j)):
+def bet(model, rule, j, k, n):
+    """Bet on the contrast between the leader's values and the n of rival j at fidelity k, if all are here."""
+    s, m, leads = rule.leader[0], rule.leader[1], rule.leads[0]
+    if rule.leads[1] < leads or not (has_data(rule, s) and has_data(rule, j)):
         return
-    y = rule.sum[j] / seeds
-    expected = stake(model, rule, row_of(rule, s), s, m, rule.value[0], j, k, y, seeds, rule.ratio[j])
-    if rule.count[s, m] > 0.0 and rule.count[j, k] > 0.0:
-        mine, its = rule.value[0] - rule.mean[s, m], y - rule.mean[j, k]
+    x, y = rule.value[0] / leads, rule.sum[j] / n
+    expected = stake(model, rule, row_of(rule, s), s, m, x, leads, j, k, y, n, rule.ratio[j])
+    if model.common and rule.count[s, m] > 0.0 and rule.count[j, k] > 0.0:
+        mine, its = x - rule.mean[s, m], y - rule.mean[j, k]
         rule.squared[0, j] += (mine - its) ** 2 / expected * rule.ratio[j]
         rule.squared[1, j] += 1.0
         if rule.paired[j] == rule.paired[j]:
             vs = rule.noise[s, m] * (1.0 + 1.0 / rule.count[s, m])
             vj = rule.noise[j, k] * (1.0 + 1.0 / rule.count[j, k])
-            rule.products[0] += mine * (rule.paired[j] - rule.mean[j, k]) / sqrt(vs * vj)
+            rule.products[0] += (rule.paired[s] - rule.mean[s, m]) * (rule.paired[j] - rule.mean[j, k]) / sqrt(vs * vj)
             rule.products[1] += 1.0
 
 
@@ -179,27 +191,26 @@ def bet_across(model, rule):
             if j != i and not np.isnan(rule.paired[j]) and has_data(rule, j):
                 ratio = rule.ratio[i] if j == s else max(rule.ratio[i], rule.ratio[j])
                 x, y = rule.paired[i], rule.paired[j]
-                stake(model, rule, i, i, rule.where[i], x, j, rule.where[j], y, 1, ratio)
+                stake(model, rule, i, i, rule.where[i], x, 1, j, rule.where[j], y, 1, ratio)
 
 
 @kernel
-def stake(model, rule, row, i, m, x, j, k, y, seeds, ratio):
-    """Bet that the contrast of x, a value of i at m, and y, the mean of j at k, is too large for "j is the best".
+def stake(model, rule, row, i, m, x, ni, j, k, y, nj, ratio):
+    """Bet that x, the mean of ni values of i at m, less y, that of nj of j at k, is too large for "j is the best".
 
     Returns the variance that was expected of it.
     """
     ui, ei = estimate(model, rule, i, m, model.bias_high)
     uj, ej = estimate(model, rule, j, k, model.bias_low)
-    noise = ratio * contrast_noise(rule, i, m, j, k, seeds)
+    noise = ratio * contrast_noise(rule, i, m, ni, j, k, nj)
     error = ratio * (ei + ej) * (1.0 - rule.correlation[0])
     gap = ui - uj + model.tolerance
     gap = max(gap - SHRINK * error / gap if gap > 0.0 else 0.0, FLOOR * sqrt(noise))
-    tilt = gap / (noise + error)
+    tilt, most = tilt_of(model.law, gap, noise + error), largest_tilt(model.law, model, i, m, j, k)
     contrast = x - y - model.bias_high[i, m] + model.bias_low[j, k] + model.tolerance
     top = 0.0
     for n in range(rule.scales.size):
-        z = 2.0 * tilt * rule.scales[n] * contrast
-        rule.capital[row, j, n] += LN2 - (log1p(exp(-z)) if z > -500.0 else -z)  # ln(1 + tanh(z / 2))
+        rule.capital[row, j, n] += log_factor(model.law, min(tilt * rule.scales[n], most), contrast)
         top = max(top, rule.capital[row, j, n])
     total = CASH * exp(-top)
     for n in range(rule.scales.size):
@@ -209,10 +220,13 @@ def stake(model, rule, row, i, m, x, j, k, y, seeds, ratio):
 
 
 @kernel
-def contrast_noise(rule, s, m, j, k, seeds):
-    """The variance of a leader's value at m less the mean of a rival's at k, at so many seeds, but for `ratio`."""
+def contrast_noise(rule, s, m, ns, j, k, nj):
+    """The variance of the mean of ns values of a leader at m less that of nj of a rival at k, but for `ratio`.
+
+    They share as many seeds as the one of them with fewer values has.
+    """
     vs, vj = rule.noise[s, m], rule.noise[j, k]
-    return vs + (vj - 2.0 * rule.correlation[0] * sqrt(vs * vj)) / seeds
+    return vs / ns + vj / nj - 2.0 * rule.correlation[0] * sqrt(vs * vj) / max(ns, nj)
 
 
 @kernel
@@ -246,7 +260,8 @@ def learn(model, rule):
     if rule.learnt[0] == 1:
         rule.between[0] = spread(rule)
     set_noise(model, rule)
-    set_correlation(rule)
+    if model.common:
+        set_correlation(rule)
     if renew(model, rule.work):
         exclude_certain(model, rule)
     for arm in range(rule.got.size):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mfbai.kernels.jit import generic, kernel
+from mfbai.kernels.stats import ROOM as ROOM
 from mfbai.kernels.stats import SEEDS as SEEDS
 from mfbai.model.problem import Instance, Problem
 
@@ -34,10 +35,11 @@ def own_seed(model, stats, state, pending):
 def seed(model, stats, state, pending):
     """The seed of the evaluation that `ask` names: its number, and its part in its round.
 
-    Strategies that give several arms the same seed say which; the number's quotient by `SEEDS` is that of the round.
-    A round begins with the arm that the others are compared with, the only one whose part is negative: minus the
-    evaluations that the round has in all. For the others the part is the number of seeds that their arm has in it. All
-    other strategies have evaluations with seeds of their own: -1, 0.
+    Strategies that compare arms in rounds say which; the number's quotient by `SEEDS` is that of the round, and the
+    rest tells the values of an arm in it apart. Where arms share seeds, all values with the same number have the same.
+    A round begins with the n values of the arm that the others are compared with, the only ones whose part is negative:
+    minus (n - 1) `ROOM`, and minus the evaluations that the round has in all. For the others the part is the number of
+    values that their arm has in it. All other strategies have evaluations with seeds of their own: -1, 0.
     """
 
 
@@ -53,7 +55,7 @@ class Strategy:
     own_rule: bool = False  # whether `tell` also decides when to stop, and puts the arm into `state.answer` (1,)
     # What else init takes: "delta", if sampling depends on it; "instance", the truth, or in a live study the problem.
     needs: tuple[str, ...] = ()
-    # Of a state, where arms share seeds: the round that could begin now, as (arm, fidelity, seed within it, part).
+    # Of a state that plans rounds: the one that could begin now, as (arm, fidelity, seed within it, part).
     round: Callable[[Any], list[tuple[int, int, int, int]]] | None = None
     keeps: str | None = None  # the name of a rule whose record the strategy keeps as `state.rule`: a run uses the same
 

@@ -1,7 +1,7 @@
 """Race: the leader and all rivals that are not ruled out, in step, under the rule `contrasts`.
 
-books    where every value has a seed of its own
-rounds   where arms share seeds
+books    where every value has a seed of its own, and variances are known
+rounds   where arms share seeds, or the size of the noise is unknown
 field    what both share
 """
 
@@ -14,16 +14,17 @@ from mfbai.strategies.race import books, rounds
 
 def init(model, delta):
     check(model)
-    return rounds.make_state(model, delta) if model.common else books.make_state(model, delta)
+    return rounds.make_state(model, delta) if contrasts.in_rounds(model) else books.make_state(model, delta)
 
 
 def check(model) -> None:
     """Refuse problems that race cannot solve."""
     if not model.law.quadratic:
         family = type(model.law).__name__.removesuffix("Law").lower()
-        told = f"is 'race', which needs a gaussian or subgaussian family, and this one is {family}"
+        told = f"is 'race', which needs a gaussian, subgaussian, symmetric or bounded family, and this one is {family}"
         instead = "take independent seeds, and frugal" if model.common else "take frugal"
-        raise InvalidInput([Fault("strategy", f"{told}: {instead} with the e-process")])
+        serves = ", or the family bounded, from 0 to 1, which holds such values" if family == "bernoulli" else ""
+        raise InvalidInput([Fault("strategy", f"{told}: {instead} with the e-process{serves}")])
     K = model.cost.shape[0]
     if model.tolerance > 0.0 and K > MOST_PAIRS:
         told = f"is 'race', which with a tolerance compares {MOST_PAIRS} arms at most, and there are {K}"

@@ -8,21 +8,23 @@ for a number of rounds, each rival takes the cheapest of what rules it out by th
 Plans hold for a few rounds: until the leader changes, a rival is ruled out or there are 5 % more rounds.
 """
 
-from math import exp, inf, log
+from math import inf, log
 from typing import NamedTuple
 
 import numpy as np
 
 from mfbai.kernels.jit import kernel
-from mfbai.kernels.stats import SEEDS
+from mfbai.kernels.stats import ROOM, SEEDS
 from mfbai.stopping.exclusion import is_out, is_over, row_of
-from mfbai.stopping.rounds import LN2, Rounds, contrast_noise, make_rounds, rounds_observe
+from mfbai.stopping.round_bets import largest_tilt, nats
+from mfbai.stopping.rounds import Rounds, contrast_noise, make_rounds, rounds_observe
 from mfbai.strategies.interface import ask, seed, tell
 from mfbai.strategies.optimism import reach_of
 from mfbai.strategies.race.field import forgotten, largest
 
 FIRST = 2  # seeds of the first round
-MOST = 3  # seeds that a rival has in a round
+MOST = 3  # values that a rival has in a round
+LEADS = 4  # values that the leader has in a round where seeds are independent
 BETA = 1.5  # optimism: ln(1 + BETA * needed / evidence)
 MARGIN = 2.0  # nats: about what the bets lose against the best tilt
 LEAST = 1.0  # nats that a rival is taken to need, at least
@@ -37,13 +39,14 @@ class State(NamedTuple):
     position: np.ndarray  # (1,) of the next evaluation in it
     size: np.ndarray  # (1,) its evaluations
     plan: np.ndarray  # (4, room) of each: arm, fidelity, seed within the round, part
+    leads: np.ndarray  # (1,) values that the leader has in it
     learnt: np.ndarray  # (1,) rounds that were learnt when the plan was made
     due: np.ndarray  # (1,) and at how many there is a new one
     reach: np.ndarray  # (K, M) R
     noise: np.ndarray  # (K, M) variances, less what leader and rival have in common
     need: np.ndarray  # (K,) nats that are missing; 0 for the leader and for rivals that are ruled out
-    rounds: np.ndarray  # (K, M, MOST) that a rival would take, by fidelity and seeds
-    choice: np.ndarray  # (2, K) each rival's fidelity and seeds
+    rounds: np.ndarray  # (K, M, MOST) that a rival would take, by fidelity and number of values
+    choice: np.ndarray  # (2, K) each rival's fidelity and number of values
     trial: np.ndarray  # (2, K) the same while plans are compared
     idle: np.ndarray  # (K, M) zeros: nothing is under way while a round is made
     left: np.ndarray  # (1,) arms that were not ruled out when the plan was made
@@ -54,7 +57,7 @@ class State(NamedTuple):
 def make_state(model, delta):
     K, M = model.cost.shape
     cheapest = np.argmin(model.cost, axis=1)
-    plan = np.zeros((4, max(MOST, FIRST) * (K + 1)), dtype=np.int64)
+    plan = np.zeros((4, max(MOST, LEADS) * (K + 1)), dtype=np.int64)
     for n, (arm, own) in enumerate((arm, own) for arm in range(K) for own in range(FIRST)):
         plan[:, n] = arm, cheapest[arm], own, FIRST
     plan[3, 0] = -FIRST * K
@@ -65,6 +68,7 @@ def make_state(model, delta):
         position=np.zeros(1, dtype=np.int64),
         size=np.full(1, FIRST * K, dtype=np.int64),
         plan=plan,
+        leads=np.ones(1, dtype=np.int64),
         learnt=np.zeros(1, dtype=np.int64),
         due=np.zeros(1),
         reach=np.zeros((K, M)),
@@ -123,28 +127,30 @@ def make_round(model, stats, state):
         state.left[0] = left
         state.due[0] = (1.0 + STEADY) * rule.learnt[0]
         state.plan[0, 0] = s
-        state.plan[1, 0] = make_plan(model, state, s)
-    state.plan[2, 0], state.size[0] = 0, 1
+        state.plan[1, 0], state.leads[0] = make_plan(model, state, s)
+    state.size[0] = 0
+    add(state, s, state.plan[1, 0], state.leads[0])
     for j in range(state.need.size):
         if state.need[j] > 0.0:
             add(state, j, state.choice[0, j], state.choice[1, j])
     again = forgotten(model, stats, state, state.idle)
     if again >= 0 and again != s:
         add(state, again, state.cheapest[again], 1)
-    state.plan[3, 0] = -state.size[0]
+    for n in range(state.leads[0]):
+        state.plan[3, n] = -(state.leads[0] - 1) * ROOM - state.size[0]
 
 
 @kernel
-def add(state, arm, fidelity, seeds):
-    for own in range(seeds):
+def add(state, arm, fidelity, values):
+    for own in range(values):
         n = state.size[0]
-        state.plan[0, n], state.plan[1, n], state.plan[2, n], state.plan[3, n] = arm, fidelity, own, seeds
+        state.plan[0, n], state.plan[1, n], state.plan[2, n], state.plan[3, n] = arm, fidelity, own, values
         state.size[0] += 1
 
 
 @kernel
 def make_plan(model, state, s):
-    """Choose each rival's fidelity and seeds; return the leader's fidelity."""
+    """Choose each rival's fidelity and number of values; return the leader's."""
     rule, M = state.rule, model.cost.shape[1]
     row, target = row_of(rule, s), rule.target[rule.target.size - 1]
     least = inf
@@ -166,21 +172,30 @@ def make_plan(model, state, s):
     for a in range(state.need.size):
         if a == s or state.need[a] > 0.0:
             reach_of(model, rule, state.noise, rule.work, optimism, a == s, 0.0, a, state.reach)
-    best, fidelity = inf, M - 1
+    best, fidelity, leads = inf, M - 1, 1
     for j in range(state.need.size):
         state.choice[0, j], state.choice[1, j] = M - 1, 1
     for m in range(M):
-        shortest, longest = set_rounds(model, state, s, m)
-        if shortest == inf or shortest * model.cost[s, m] >= best:
-            continue
-        for n in range(LENGTHS):
-            length = shortest * (longest / shortest) ** (n / (LENGTHS - 1.0)) * (1.0 + 1e-9)
-            total = cheapest_plan(model, state, length) + length * model.cost[s, m]
-            if total < best:
-                best, fidelity = total, m
-                for j in range(state.need.size):
-                    state.choice[0, j], state.choice[1, j] = state.trial[0, j], state.trial[1, j]
-    return fidelity
+        before = inf
+        for values in range(1, 2 if model.common else LEADS + 1):
+            shortest, longest = set_rounds(model, state, s, m, values)
+            cost, here = values * model.cost[s, m], inf
+            if shortest == inf:
+                break
+            for n in range(LENGTHS):
+                length = shortest * (longest / shortest) ** (n / (LENGTHS - 1.0)) * (1.0 + 1e-9)
+                if length * cost >= min(best, here):
+                    break
+                total = cheapest_plan(model, state, length) + length * cost
+                here = min(here, total)
+                if total < best:
+                    best, fidelity, leads = total, m, values
+                    for j in range(state.need.size):
+                        state.choice[0, j], state.choice[1, j] = state.trial[0, j], state.trial[1, j]
+            if here >= before:
+                break
+            before = here
+    return fidelity, leads
 
 
 @kernel
@@ -199,9 +214,9 @@ def evidence(model, rule, s, j):
 
 
 @kernel
-def set_rounds(model, state, s, m):
-    """How many rounds it takes to rule out each rival with the leader at m; the least that will do for all, infinite
-    if some rival cannot be ruled out, and the most that helps."""
+def set_rounds(model, state, s, m, leads):
+    """How many rounds it takes to rule out each rival with so many values of the leader at m; the least that will do
+    for all, infinite if some rival cannot be ruled out, and the most that helps."""
     rule, shortest, longest = state.rule, 0.0, 0.0
     for j in range(state.need.size):
         if state.need[j] == 0.0:
@@ -209,15 +224,16 @@ def set_rounds(model, state, s, m):
         first, least, then = inf, inf, inf
         for k in range(model.cost.shape[1]):
             gap = state.reach[s, m] + state.reach[j, k] + model.tolerance
-            for seeds in range(1, MOST + 1):
+            most = largest_tilt(model.law, model, s, m, j, k)
+            for n in range(1, MOST + 1):
                 rounds = inf
                 if gap > 0.0:
-                    noise = rule.ratio[j] * contrast_noise(rule, s, m, j, k, seeds)
-                    rounds = state.need[j] / (LN2 * (1.0 - exp(-gap * gap / (2.0 * LN2 * noise))))
-                state.rounds[j, k, seeds - 1] = rounds
+                    noise = rule.ratio[j] * contrast_noise(rule, s, m, leads, j, k, n)
+                    rounds = state.need[j] / nats(model.law, gap, noise, most)
+                state.rounds[j, k, n - 1] = rounds
                 first = min(first, rounds)
-                if rounds * seeds * model.cost[j, k] < least:
-                    least, then = rounds * seeds * model.cost[j, k], rounds
+                if rounds * n * model.cost[j, k] < least:
+                    least, then = rounds * n * model.cost[j, k], rounds
         shortest, longest = max(shortest, first), max(longest, then)
     return shortest, max(shortest, longest)
 
@@ -231,11 +247,11 @@ def cheapest_plan(model, state, length):
             continue
         least = inf
         for k in range(model.cost.shape[1]):
-            for seeds in range(1, MOST + 1):
-                rounds = state.rounds[j, k, seeds - 1]
-                if rounds <= length and rounds * seeds * model.cost[j, k] < least:
-                    least = rounds * seeds * model.cost[j, k]
-                    state.trial[0, j], state.trial[1, j] = k, seeds
+            for n in range(1, MOST + 1):
+                rounds = state.rounds[j, k, n - 1]
+                if rounds <= length and rounds * n * model.cost[j, k] < least:
+                    least = rounds * n * model.cost[j, k]
+                    state.trial[0, j], state.trial[1, j] = k, n
         total += least
     return total
 
