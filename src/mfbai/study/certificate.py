@@ -36,7 +36,7 @@ ENTRIES = {
     "add": ("arm", "fidelity", "values"),
     "verdict": ("state", "arm", "risk", "cost", "told", "alarms", VARIED),
 }
-SHARED = ("seed_number", "part")  # further entries of "ask" where arms share seeds
+PLACE = ("seed_number", "part")  # further entries of "ask" where arms are compared in rounds
 SETTINGS = {entry.name for entry in dataclasses.fields(Settings)}
 UNSAID = {"seeds"}  # settings that journals of mfbai 0.1.0 do not have; nor do their verdicts have variance alarms
 VERSIONS = ("mfbai", "numpy", "numba", "python", "machine")
@@ -177,7 +177,7 @@ class Audit:
             if kind != "verdict":
                 self._check_no_verdict_is_due()
             checks[kind](event)
-            more = SHARED if kind == "ask" and self.settings.shares_seeds else ()
+            more = PLACE if kind == "ask" and self.settings.in_rounds else ()
             unsaid = {VARIED} - set(event)  # the replay finds these alarms, so leaving them out hides nothing
             _check_entries(event, {*ENTRIES[kind], *more} - unsaid)
         self.fold.apply(event, str(event["hash"]))
@@ -216,7 +216,7 @@ class Audit:
         arm, fidelity, values = event.get("arm"), event.get("fidelity"), event.get("values")
         inside = type(arm) is int and type(fidelity) is int and 0 <= arm < K and 0 <= fidelity < M
         over = self.fold.verdict is not None
-        seedless = inside and (not self.settings.shares_seeds or self.settings.problem.deterministic[fidelity])
+        seedless = inside and (not self.settings.in_rounds or self.settings.problem.deterministic[fidelity])
         if not seedless or not isinstance(values, list) or over:
             raise Differs("these values cannot be added")
         assert isinstance(arm, int)

@@ -84,7 +84,7 @@ class Fold:
         self.rule = parts.make_rule(self.state)
         self.outcome = loop.make_outcome(1)
         self.history = History(stride=max(1, shape[0] // 2))  # a look at many arms takes long, and few change
-        self.rounds = Rounds(self._next_round) if settings.shares_seeds else None
+        self.rounds = Rounds(self._next_round) if settings.in_rounds else None
         self._counted: list[tuple[int, int, float, int, int]] = []  # results that the kernels have not seen yet
 
     # --- events
@@ -221,14 +221,15 @@ class Fold:
         number, problem = self.asked + 1, self.settings.problem
         exact = self._next_exact() if problem.exact else None
         if self.rounds is not None:
-            arm, fidelity, seed, part = (*exact, *OWN) if exact is not None else self.rounds.coming()[0]
-            shared = {"seed": self.settings.seed(seed + 1), "seed_number": seed, "part": part}
+            arm, fidelity, place, part = (*exact, *OWN) if exact is not None else self.rounds.coming()[0]
+            seed = self.settings.seed(place + 1 if self.settings.shares_seeds else number)
+            entries = {"seed": seed, "seed_number": place, "part": part}
         else:
             self.flush()
             arm, fidelity = exact or ask(self.model, self.stats, self.state, self.pending)
-            shared = {"seed": self.settings.seed(number)}
+            entries = {"seed": self.settings.seed(number)}
         m = problem.noisy[fidelity] if exact is None else problem.exact[fidelity]
-        return {"trial": number, "arm": int(arm), "fidelity": m, **shared}
+        return {"trial": number, "arm": int(arm), "fidelity": m, **entries}
 
     def _next_exact(self) -> tuple[int, int] | None:
         """The arm and the number of a deterministic fidelity, if its value is wanted next; if the top fidelity is one,
@@ -253,7 +254,9 @@ class Fold:
 
     def seed_of(self, trial: int) -> int:
         """The seed of a trial that is under way."""
-        return self.settings.seed(trial if self.rounds is None else self.rounds.seeds.get(trial, OWN)[0] + 1)
+        if self.rounds is None or not self.settings.shares_seeds:
+            return self.settings.seed(trial)
+        return self.settings.seed(self.rounds.seeds.get(trial, OWN)[0] + 1)
 
     def known(self, cell: Cell) -> float | None:
         """The value of a deterministic cell, as soon as it was told or added; None for all others."""

@@ -1,5 +1,5 @@
-"""Rounds of evaluations in which arms share seeds: what is left of the last one, and which seed each trial has; what
-the arms returned in each.
+"""Rounds of evaluations in which arms are compared: what is left of the last one, and which place each trial has; what
+the arms returned in each. Where arms share seeds, their numbers say which; else every trial has a seed of its own.
 
 A strategy plans a round as a whole, before any of its values is known: see `Strategy.round`. Several may be under way.
 """
@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mfbai.analysis.paired import lower_end
+from mfbai.analysis.paired import least_contrasts, lower_end
 from mfbai.model.problem import Model
+from mfbai.stopping.rounds import values_of
 from mfbai.strategies.interface import SEEDS
 
 GROWTH = 1.02  # of the rounds of a pair, at which its difference is computed again: that takes long
-OWN = (-1, 0)  # stands for the seed of a trial that shares it with no other
+OWN = (-1, 0)  # stands for the place of a trial that belongs to no round
 
 
 class Planned(NamedTuple):
@@ -26,7 +27,7 @@ class Planned(NamedTuple):
 
     arm: int
     fidelity: int
-    number: int  # of its seed, from 0 on: its quotient by SEEDS is the number of the round
+    number: int  # of its seed, from 0 on, if arms share them: its quotient by SEEDS is the number of the round
     part: int  # what it is to the round: see `strategies.interface.seed`
 
 
@@ -76,7 +77,7 @@ class Rounds:
         if held and held[0][0] != round_:
             held.clear()  # one of its values failed
         held.append((round_, value))
-        if len(held) >= part:
+        if len(held) >= values_of(part):
             known[round_] = fidelity, sum(value for _, value in held) / len(held)
             held.clear()
 
@@ -90,9 +91,11 @@ class Rounds:
             k, y = map(np.array, zip(*(its[n] for n in both), strict=True))
             least = sign * (x - y) - model.bias_high[i, m] + model.bias_low[j, k]
             most = sign * (x - y) - model.bias_low[i, m] + model.bias_high[j, k]
-            ends = lower_end(least, target), 0.0 - lower_end(-most, target)
+            below, above = least_contrasts(model, i, m, j, k), least_contrasts(model, j, k, i, m)
+            ends = lower_end(least, target, below), 0.0 - lower_end(-most, target, above)
             self._found[i, j] = len(both), ends
-        return ends
+        widest = float(model.top_low[i] - model.top_high[j]), float(model.top_high[i] - model.top_low[j])
+        return max(ends[0], widest[0]), min(ends[1], widest[1])
 
     def dump(self) -> dict[str, Any]:
         """For JSON."""

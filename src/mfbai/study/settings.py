@@ -63,9 +63,14 @@ class Settings:
         return self.problem.seeds == "common"
 
     @cached_property
+    def in_rounds(self) -> bool:
+        """Whether the strategy plans rounds, in which arms are compared; with seeds that they share, or their own."""
+        return STRATEGIES[self.strategy].round is not None and contrasts.in_rounds(self.parts.model)
+
+    @cached_property
     def ordered(self) -> bool:
         """Whether all results count in the order of asking, not only those of each cell."""
-        return self.rule in RULES and RULES[self.rule].ordered
+        return self.in_rounds or (self.rule in RULES and RULES[self.rule].ordered)
 
     @property
     def bets_on_contrasts(self) -> bool:

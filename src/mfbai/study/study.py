@@ -29,6 +29,10 @@ NO_SEED = (
     "cannot be added: the arms of this study share seeds, and values from elsewhere have none of these, so that they "
     "cannot be compared with those of other arms at the same seed"
 )
+NO_ROUND = (
+    "cannot be added: race compares the arms of this study in rounds, whose evaluations are settled before any of their "
+    "values is known, and would not count others; create it with frugal and the e-process, which count all"
+)
 
 
 def create_study(
@@ -237,13 +241,14 @@ class Study(Ledger):
 
     def add(self, arm: str | int, fidelity: str | int, values: float | Iterable[float]) -> None:
         """Count values that were measured elsewhere, at no cost to this study. Add all values of a cell that you have,
-        not a selection. Arm and fidelity are names, or indices from 0. Studies with common seeds refuse them, but for
-        the values of deterministic fidelities."""
+        not a selection. Arm and fidelity are names, or indices from 0. Studies that compare arms in rounds refuse them:
+        those with common seeds, and `race` where the size of the noise is unknown; but for the values of deterministic
+        fidelities."""
         faults = Faults()
         a = _index(faults, "arm", arm, self.problem.arms)
         m = _index(faults, "fidelity", fidelity, self.problem.fidelities)
-        if self.settings.shares_seeds and not self.problem.deterministic[m]:
-            raise InvalidInput([Fault("values", NO_SEED)])
+        if self.settings.in_rounds and not self.problem.deterministic[m]:
+            raise InvalidInput([Fault("values", NO_SEED if self.settings.shares_seeds else NO_ROUND)])
         one = isinstance(values, str | bytes) or not hasattr(values, "__iter__") or getattr(values, "shape", 1) == ()
         given: list[Any] = [values] if one else list(values)  # type: ignore[arg-type]
         read = []
