@@ -58,15 +58,16 @@ def make_state(model, delta):
     K, M = model.cost.shape
     cheapest = np.argmin(model.cost, axis=1)
     plan = np.zeros((4, max(MOST, LEADS) * (K + 1)), dtype=np.int64)
-    for n, (arm, own) in enumerate((arm, own) for arm in range(K) for own in range(FIRST)):
-        plan[:, n] = arm, cheapest[arm], own, FIRST
-    plan[3, 0] = -FIRST * K
+    first = FIRST if model.common else 1
+    for n, (arm, own) in enumerate((arm, own) for arm in range(K) for own in range(first)):
+        plan[:, n] = arm, cheapest[arm], own, first
+    plan[3, 0] = -first * K
     return State(
         rule=make_rounds(model, np.array([delta])),
         cheapest=cheapest,
         round=np.zeros(1, dtype=np.int64),
         position=np.zeros(1, dtype=np.int64),
-        size=np.full(1, FIRST * K, dtype=np.int64),
+        size=np.full(1, first * K, dtype=np.int64),
         plan=plan,
         leads=np.ones(1, dtype=np.int64),
         learnt=np.zeros(1, dtype=np.int64),
