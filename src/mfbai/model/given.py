@@ -188,10 +188,12 @@ def check_deviation(cells: Cells, family: Family | None, deviation: Any) -> Arra
         return None
     if not family.learns:
         if deviation is not None:
-            cells.faults.add("deviation", f"is not for the {family.name} family, which states its noise: leave it out")
+            told = f"is given: the {family.name} family says itself how noisy values are"
+            cells.faults.add("deviation", f"{told}; leave it out")
         return None
     if deviation is None:
-        cells.faults.add("deviation", f"is missing: the {family.name} family does not say how noisy a simulation is")
+        told = f"is missing: the {family.name} family does not say how noisy values are"
+        cells.faults.add("deviation", f"{told}; give their standard deviation")
         return None
     table = cells.read("deviation", deviation)
     if table is not None:

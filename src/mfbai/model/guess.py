@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mfbai.checks import numbers, refuse_where
+from mfbai.checks import Cells, numbers, refuse_where
 from mfbai.errors import Faults
+from mfbai.model.given import check_deviation
 from mfbai.model.problem import Array, Problem
 
 FORMS = (("means",), ("low", "high"), ("gap", "best"))  # the entries of each; `best` can sometimes be left out
@@ -25,6 +26,9 @@ class Guess:
     gap        the best arm is ahead of all others, which tie, by this much: the hardest case. `best` is its top mean;
                it can be left out where any mean is possible and only differences matter (gaussian, subgaussian)
 
+    Where the family does not state the size of the noise, guess it as well: `deviation` is the standard deviation of
+    the values, a number, one per fidelity or (K, M).
+
     >>> Guess(low=0.2, high=[0.5, 0.6, 0.9])
     <Guess: low 0.2, high [0.5, 0.6, 0.9]>
     """
@@ -34,6 +38,7 @@ class Guess:
     high: Array | None
     gap: float | None
     best: float | None
+    deviation: Array | None
 
     def __init__(
         self,
@@ -43,14 +48,19 @@ class Guess:
         high: ArrayLike | None = None,
         gap: float | None = None,
         best: float | None = None,
+        deviation: ArrayLike | None = None,
     ) -> None:
         faults = Faults()
         given = {"means": means, "low": low, "high": high, "gap": gap, "best": best}
         _check_form(faults, [name for name, value in given.items() if value is not None])
+        given["deviation"] = deviation
         read = {name: None if value is None else _read(faults, name, value) for name, value in given.items()}
         _check_order(faults, read["low"], read["high"])
         if read["gap"] is not None:
             refuse_where(faults, "gap", read["gap"], read["gap"] <= 0, "a gap must be positive")
+        if read["deviation"] is not None:
+            negative = read["deviation"] < 0
+            refuse_where(faults, "deviation", read["deviation"], negative, "a deviation cannot be negative")
         faults.raise_if_any("guess")
         plain = {name: None if read[name] is None else np.asarray(read[name]).item() for name in ("gap", "best")}
         vars(self).update({**read, **plain})
@@ -59,7 +69,7 @@ class Guess:
         """Raise InvalidInput, with every reason, if no truth of this problem fits the guess."""
         faults = Faults()
         if self.means is not None and self.means.shape == problem.shape:
-            _check_table(faults, problem, self.means)
+            _check_table(faults, problem, self.means, self.deviation)
         elif self.means is not None:
             _check_per_arm(faults, problem, "means", self.means)
         elif self.gap is not None:
@@ -67,7 +77,13 @@ class Guess:
         else:
             _check_per_arm(faults, problem, "low", self.low)
             _check_per_arm(faults, problem, "high", self.high)
+        if self.means is None or self.means.shape != problem.shape:
+            check_deviation(Cells(faults, problem.arms, problem.fidelities), problem.family, self.deviation)
         faults.raise_if_any("guess")
+
+    def noise(self, problem: Problem) -> Array | None:
+        """(K, M) the guessed deviation; None where the family states it."""
+        return None if self.deviation is None else np.array(np.broadcast_to(self.deviation, problem.shape))
 
     def to_dict(self) -> dict[str, Any]:
         """The [guess] table of a spec file."""
@@ -121,6 +137,7 @@ def _read(faults: Faults, name: str, value: Any) -> Array | None:
         "means": ((1, 2), "one per arm, or arms x fidelities"),
         "low": ((0, 1), "one number, or one per arm"),
         "high": ((0, 1), "one number, or one per arm"),
+        "deviation": ((0, 1, 2), "one number, one per fidelity, or arms x fidelities"),
     }.get(name, ((0,), "one number"))
     if array.ndim not in dimensions:
         faults.add(name, f"has shape {array.shape}: give {wanted}")
@@ -194,7 +211,7 @@ def _possible(problem: Problem, least: float, greatest: float) -> str:
     return f"a top mean of this {problem.family.name} problem, with its bias bounds, must be {where}"
 
 
-def _check_table(faults: Faults, problem: Problem, means: Array) -> None:
+def _check_table(faults: Faults, problem: Problem, means: Array, deviation: Array | None) -> None:
     """All means are given: they must be those of an instance, but that arms may tie, which a tolerance allows."""
     with faults.absorb():
-        problem.instance(means, ties=True)
+        problem.instance(means, ties=True, deviation=deviation)

@@ -23,7 +23,8 @@
     correlation = 0.8                       # of values with the same seed; or {arms = 0.8, fidelities = 0.5,
                                             # factor = "heavy"}; may be left out
     [guess]                                 # only for planning: one of the three forms of mfbai.Guess
-    gap = 0.1                               # means; or low and high; or gap, with best where means are bounded
+    gap = 0.1                               # means; or low and high; or gap, with best where means are bounded;
+                                            # with deviation where the family does not state the noise
 
 How `bias` is read: a list of two numbers is [low, high]; any other list has one entry per arm, each a radius or
 [low, high]. With exactly two arms, two numbers of which none is negative could be either, and are refused: write
@@ -347,7 +348,7 @@ def _without_noise(faults: Faults, family: type[Family], table: Mapping[str, Any
 
 
 def _check_guess(faults: Faults, document: Mapping[str, Any], built: Instance | Problem) -> None:
-    entries = [entry for form in FORMS for entry in form]
+    entries = [*(entry for form in FORMS for entry in form), "deviation"]
     table = _table(faults, document, "guess", required=(), optional=entries)
     if not isinstance(document.get("guess"), Mapping):
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from mfbai.planning.samples import RUNS, Simulations
 from mfbai.planning.variants import Advance
 from mfbai.run.assemble import choose
 from mfbai.simulation.experiment import STAND_IN
-from mfbai.stopping import RULES
+from mfbai.stopping import RULES, Rule
 from mfbai.terminal import progress
 
 USED = 1e-3  # a fidelity with a smaller share of the cost counts as not used
@@ -49,13 +50,18 @@ def plan(
     [('coarse', 'worth having'), ('fine', 'the true one')]
     """
     problem, guess, source, means, shared = check(spec, guess, delta, tolerance, seed, correlation)
-    delta, tolerance, seed = float(delta), float(tolerance), int(seed)
-    compared = _compare(problem, means, tolerance)
-    simulations = Simulations(problem, means, *choose(problem, None, None, tolerance), delta, tolerance, seed, shared)
+    delta, tolerance, seed, noise = float(delta), float(tolerance), int(seed), guess.noise(problem)
+    known = variants.with_noise(problem, noise)
+    compared = _compare(known, means, tolerance)
+    chosen = choose(problem, None, None, tolerance)
+    simulations = Simulations(problem, means, *chosen, delta, tolerance, seed, shared, noise)
     kept, sets, simulated = _simulate(simulations, compared.kept)
-    estimates = [*_computed(problem, means, sets, delta, tolerance), simulated]
+    rules = () if problem.family.learns else [rule for rule in RULES.values() if not rule.ordered]
+    estimates = [*_computed(known, means, sets, rules, delta, tolerance), simulated]
+    if problem.family.learns:
+        estimates.append(_otherwise(simulations, known, sets, "with the noise known"))
     if shared is not None and problem.seeds != "common":
-        estimates.append(_with_common_seeds(simulations, sets))
+        estimates.append(_otherwise(simulations, problem.replace(seeds="common"), sets, "with common seeds"))
     return Plan(
         name=Path(spec).stem if isinstance(spec, str | Path) else getattr(spec, "name", None),
         problem=problem,
@@ -112,7 +118,7 @@ def _find(spec: Any, guess: Any) -> tuple[Problem, Guess, str, Correlation | Non
     if guess is None and isinstance(spec, str | Path):
         guess = load_guess(spec)
     if guess is None and isinstance(loaded, Instance):
-        guess, source = Guess(loaded.means), "truth"
+        guess, source = Guess(loaded.means, deviation=loaded.deviation), "truth"
     problem, own = (loaded.problem, loaded.correlation) if isinstance(loaded, Instance) else (loaded, None)
     if not isinstance(guess, Guess):
         told = f"is {guess!r}: what it costs depends on the means; give a Guess, or a [guess] table in the file"
@@ -175,17 +181,17 @@ def _sets(n_fidelities: int, kept: list[int]) -> dict[str, list[int]]:
 
 
 def _computed(
-    problem: Problem, means: Array, sets: dict[str, list[int]], delta: float, tolerance: float
+    problem: Problem, means: Array, sets: dict[str, list[int]], rules: Sequence[Rule], delta: float, tolerance: float
 ) -> list[Estimate]:
-    """The least possible costs, and the ideal ones of each rule that goes by the totals alone; none where values of the
-    same seed may be correlated, as all of these take values to be independent."""
+    """The least possible costs, and the ideal ones of these rules, which go by the totals alone; none where values of
+    the same seed may be correlated, as all of these take values to be independent."""
     if problem.seeds == "common":
         return []
     parts = {name: (variants.only(problem, members), means[:, :, members]) for name, members in sets.items()}
     found = {name: variants.oracles(*part, tolerance) for name, part in parts.items()}
     bounds = {name: np.array([one.lower_bound(delta) for one in found[name]]) for name in parts}
     estimates = [Estimate(None, None, _spreads(bounds), _saving(bounds))]
-    for rule in [rule for rule in RULES.values() if not rule.ordered]:
+    for rule in rules:
         ideal = {name: ideal_costs(*part, found[name], rule, delta, tolerance) for name, part in parts.items()}
         at_least = not complete(rule)
         estimates.append(Estimate(rule.name, None, _spreads(ideal, at_least), _saving(ideal)))
@@ -201,15 +207,15 @@ def _simulate(simulations: Simulations, kept: list[int]) -> tuple[list[int], dic
         return kept, sets, _simulated(simulations, sets)
 
 
-def _with_common_seeds(simulations: Simulations, sets: dict[str, list[int]]) -> Estimate:
-    """The same truths, with the strategy for common seeds."""
-    problem = simulations.problem.replace(seeds="common")
+def _otherwise(simulations: Simulations, problem: Problem, sets: dict[str, list[int]], how: str) -> Estimate:
+    """The same truths, were the problem a little different, with the strategy for that."""
     strategy, rule = choose(problem, None, None, simulations.tolerance)
-    with progress(len(sets) * RUNS, f"simulating {strategy} with common seeds") as advance:
-        shared = dataclasses.replace(
-            simulations, problem=problem, strategy=strategy, rule=rule, advance=advance, made={}
+    noise = simulations.deviation if problem.family.learns else None
+    with progress(len(sets) * RUNS, f"simulating {strategy} {how}") as advance:
+        other = dataclasses.replace(
+            simulations, problem=problem, strategy=strategy, rule=rule, deviation=noise, advance=advance, made={}
         )
-        return _simulated(shared, sets)
+        return _simulated(other, sets)
 
 
 def _simulated(simulations: Simulations, sets: dict[str, list[int]]) -> Estimate:
@@ -223,8 +229,8 @@ def _simulated(simulations: Simulations, sets: dict[str, list[int]]) -> Estimate
         saving = Spread(factor, factor, factor)
     runs = {name: len(simulated.spent) for name, simulated in found.items()}
     intervals = {name: simulated.interval for name, simulated in found.items()}
-    how = (simulations.rule, simulations.strategy)
-    return Estimate(*how, cost, saving, runs, intervals, simulations.problem.seeds)
+    how, problem = (simulations.rule, simulations.strategy), simulations.problem
+    return Estimate(*how, cost, saving, runs, intervals, problem.seeds, problem.family.name)
 
 
 def _spreads(found: dict[str, Array], at_least: bool = False) -> dict[str, Spread]:

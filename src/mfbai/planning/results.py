@@ -61,6 +61,7 @@ class Estimate(NamedTuple):
     runs: Mapping[str, int] | None = None  # how many were simulated
     interval: Mapping[str, tuple[float, float]] | None = None  # of 95 % confidence, for each simulated median
     seeds: str = "independent"  # or "common"
+    family: str | None = None  # what was simulated: another one than the problem's, were its noise known
 
 
 class Worth(NamedTuple):
@@ -111,15 +112,26 @@ class Plan:
     def expected(self) -> Estimate:
         """The estimate to go by, under a rule that needs no constant: simulated, or ideal if the simulation of the
         fidelities worth having was given up."""
-        simulated = next(estimate for estimate in self.estimates if estimate.strategy)
+        simulated = self.simulated
         if not simulated.cost[self._worth_having].at_least:
             return simulated
         return next((estimate for estimate in self.estimates if estimate.rule == PROVEN), simulated)
 
     @property
+    def simulated(self) -> Estimate:
+        """The estimate by runs of the problem as it is."""
+        return next(estimate for estimate in self.estimates if estimate.strategy)
+
+    @property
     def with_common_seeds(self) -> Estimate | None:
         """The estimate for the same problem with common seeds; None if no correlation is known, or seeds are common."""
         others = [estimate for estimate in self.estimates if estimate.seeds != self.problem.seeds]
+        return others[0] if others else None
+
+    @property
+    def with_known_noise(self) -> Estimate | None:
+        """The estimate if the guessed deviation were known, and the noise normal; None if the family states it."""
+        others = [estimate for estimate in self.estimates if estimate.family not in (None, self.problem.family.name)]
         return others[0] if others else None
 
     @property
@@ -153,7 +165,8 @@ class Plan:
         return Savings(chosen, dict(zip(sets, factors, strict=True)))
 
     def _least_costs(self, means: Array, members: list[int]) -> Array:
-        return variants.least_costs(variants.only(self.problem, members), means[:, :, members], self.tolerance)
+        known = variants.with_noise(self.problem, self.guess.noise(self.problem))
+        return variants.least_costs(variants.only(known, members), means[:, :, members], self.tolerance)
 
     def _gaps(self, gaps: ArrayLike | None) -> Array:
         if gaps is None:

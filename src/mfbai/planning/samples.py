@@ -71,6 +71,7 @@ class Simulations:
     tolerance: float
     seed: int
     correlation: Correlation | None = None
+    deviation: Array | None = None  # (K, M) where the family does not state it
     advance: Advance = lambda count: None
     made: dict[tuple[int, ...], Simulated] = field(default_factory=dict)
 
@@ -90,7 +91,8 @@ class Simulations:
     def of(self, fidelities: list[int]) -> Simulated:
         key = tuple(fidelities)
         if key not in self.made:
-            self.made[key] = self._run(only(self.problem, fidelities), self.truths[:, :, fidelities])
+            deviation = None if self.deviation is None else self.deviation[:, fidelities]
+            self.made[key] = self._run(only(self.problem, fidelities), self.truths[:, :, fidelities], deviation)
         return self.made[key]
 
     def worth_learning(self, fidelities: list[int]) -> list[int]:
@@ -104,11 +106,11 @@ class Simulations:
             fidelities = best
         return fidelities
 
-    def _run(self, problem: Problem, truths: Array) -> Simulated:
+    def _run(self, problem: Problem, truths: Array, deviation: Array | None) -> Simulated:
         limit = self.most_steps
 
         def one(number: int) -> tuple[float, bool, int]:
-            instance = instance_of(problem, truths[number % len(truths)], self.correlation)
+            instance = instance_of(problem, truths[number % len(truths)], self.correlation, deviation)
             run = Run(set_up(instance, self.strategy, self.rule, np.array([self.delta]), {}, self.tolerance))
             run.restart(self.seed, number)
             run.advance(limit)

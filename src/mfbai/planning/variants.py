@@ -8,25 +8,37 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mfbai.analysis.oracle import Oracle, oracle
+from mfbai.model.families import Gaussian
 from mfbai.model.means import instance_of
 from mfbai.model.problem import Array, Problem
 
 Advance = Callable[[int], None]  # tells a progress bar that so much is done
+PER_FIDELITY = ("variance", "low", "high")  # entries of a family that may have a number for each fidelity
+NOISE_FREE, TINY = 1e-6, 1e-100  # a deviation, relative to the largest, that stands for none; and if all are none
 USELESS = 0.01  # a fidelity that saves less than this is not worth having
 
 
 def only(problem: Problem, fidelities: Sequence[int]) -> Problem:
     """The problem with these of its fidelities."""
     kept = list(fidelities)
-    family, variance = problem.family, getattr(problem.family, "variance", None)
-    if variance is not None and np.ndim(variance) > 0:
-        family = dataclasses.replace(family, variance=np.asarray(variance)[..., kept])  # type: ignore[call-arg]
+    family, tables = problem.family, {}
+    for entry in dataclasses.fields(family):
+        table = getattr(family, entry.name)
+        if entry.name in PER_FIDELITY and np.ndim(table) > 0:
+            tables[entry.name] = np.asarray(table)[..., kept]
     return problem.replace(
         costs=problem.costs[:, kept],
         biases=(problem.bias_low[:, kept], problem.bias_high[:, kept]),
-        family=family,
+        family=dataclasses.replace(family, **tables) if tables else family,
         fidelities=[problem.fidelities[m] for m in kept],
     )
+
+
+def with_noise(problem: Problem, deviation: Array | None) -> Problem:
+    """The problem as if its noise were normal, and the deviation known; itself where the family states the noise."""
+    if deviation is None:
+        return problem
+    return problem.replace(family=Gaussian(np.maximum(deviation, NOISE_FREE * deviation.max() + TINY) ** 2))
 
 
 def half_cost(problem: Problem, fidelity: int) -> Problem:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from mfbai.planning import Plan
-    from mfbai.planning.results import Estimate
+    from mfbai.planning.results import Estimate, Spread
 
 WIDTH = 100  # at most
 NAME = 22  # letters of a name or heading in a line of a table
@@ -38,6 +38,8 @@ def print_plan(plan: Plan, rate: float | None) -> None:
             out.print(indent(fill(note, width - 2, break_on_hyphens=False), "  "), style="dim", markup=False)
 
     out.print(f"[bold]{escape(headline(plan))}[/bold]", width=width)
+    if plan.with_known_noise is not None:
+        out.print(escape(with_known_noise(plan, plan.with_known_noise)), width=width)
     if plan.with_common_seeds is not None:
         out.print(f"[bold]{escape(with_common_seeds(plan, plan.with_common_seeds))}[/bold]", width=width)
     out.print(escape(basis(plan)), width=width)
@@ -72,18 +74,29 @@ def headline(plan: Plan) -> str:
     return f"{told}: {least}{digits(factor, 2)} times cheaper than with {top} alone."
 
 
+def with_known_noise(plan: Plan, known: Estimate) -> str:
+    """What not knowing it costs, in one sentence."""
+    theirs, ours = (estimate.cost[plan.advice] for estimate in (known, plan.simulated))
+    told = f"If the noise were normal and its size known, expect {_about(theirs)}"
+    if ours.at_least or theirs.at_least or theirs.median == 0:
+        return f"{told}."
+    return f"{told}: not knowing it costs {digits(ours.median / theirs.median, 2)} times as much."
+
+
+def _about(cost: Spread) -> str:
+    return f"{'at least ' * cost.at_least}{digits(cost.median)}"
+
+
 def with_common_seeds(plan: Plan, shared: Estimate) -> str:
     """What they would save, in one sentence."""
-    apart = next(estimate for estimate in plan.estimates if estimate.strategy)
-    ours, theirs = (estimate.cost[plan.advice] for estimate in (shared, apart))
-    told = [f"{'at least ' * cost.at_least}{digits(cost.median)}" for cost in (ours, theirs)]
+    told = [_about(estimate.cost[plan.advice]) for estimate in (shared, plan.simulated)]
     given = f"if values with the same seed have a correlation of {plan.correlation}"
     return f"With common seeds, {given}, expect {told[0]} in place of {told[1]}."
 
 
 def spent_in_vain(plan: Plan) -> str:
     """What runs with the fidelities advised had spent when they were given up."""
-    spent = next(estimate.cost for estimate in plan.estimates if estimate.strategy)[plan.advice]
+    spent = plan.simulated.cost[plan.advice]
     return f" than {digits(spent.median)}" if spent.at_least else ""
 
 
@@ -115,10 +128,13 @@ def guess_of(plan: Plan) -> str:
         return "no [guess] is given, so the [truth] is taken for one"
     if guess.gap is not None:
         at = "" if guess.best is None else f" has a true mean of {guess.best:g} and"
-        return f"guess: the best arm{at} is ahead of all others by {guess.gap:g}"
-    if guess.means is not None:
-        return f"guess: true means {numbers(guess.means[:, -1] if guess.means.ndim == 2 else guess.means)}"
-    return f"guess: true means between {numbers(guess.low)} and {numbers(guess.high)}"
+        told = f"the best arm{at} is ahead of all others by {guess.gap:g}"
+    elif guess.means is not None:
+        told = f"true means {numbers(guess.means[:, -1] if guess.means.ndim == 2 else guess.means)}"
+    else:
+        told = f"true means between {numbers(guess.low)} and {numbers(guess.high)}"
+    noise = "" if guess.deviation is None else f", and values have a deviation of {numbers(guess.deviation)}"
+    return f"guess: {told}{noise}"
 
 
 def numbers(values: Any) -> str:
@@ -156,6 +172,8 @@ def way(plan: Plan, estimate: Estimate) -> str:
     """How the costs of the estimate were found."""
     if estimate is plan.with_common_seeds:
         return "with common seeds"
+    if estimate is plan.with_known_noise:
+        return "with the noise known"
     if estimate.rule is None:
         return "least possible"
     return f"{estimate.rule}, {'simulated' if estimate.strategy else 'ideal'}"
@@ -167,6 +185,8 @@ def cost_notes(plan: Plan) -> list[str]:
     bound = "no method that keeps to the risk costs less on average"
     if plan.tolerance:
         bound = "the smaller the risk, the closer to what any method costs at least"
+    if plan.with_known_noise is not None:
+        bound += ", if the noise is normal and its size known"
     if plan.with_common_seeds is not None:
         bound += ", with independent seeds"
     rules = dict.fromkeys(estimate.rule for estimate in plan.estimates if estimate.rule)
@@ -178,6 +198,7 @@ def cost_notes(plan: Plan) -> list[str]:
         )
     else:
         told.insert(0, f"least possible: {bound}")
+    if any(estimate.rule and not estimate.strategy for estimate in plan.estimates):
         told.append(
             "ideal: every cell gets its optimal share from the start, and shows its mean without noise; with noise, "
             "some runs end sooner by luck"
@@ -200,6 +221,8 @@ def simulated_notes(plan: Plan, estimate: Estimate) -> list[str]:
     uncertain = f"medians are uncertain; their 95 % intervals: {', '.join(medians)}"
     if estimate is plan.with_common_seeds:
         return [f"with common seeds: {count}, which uses the same seeds for all arms in turn; its {uncertain}"]
+    if estimate is plan.with_known_noise:
+        return [f"with the noise known: {count}, were the guessed deviation stated, and true; its {uncertain}"]
     return [
         f"simulated: {count}, which must learn the shares: this is what to expect",
         f"simulated {uncertain}",
