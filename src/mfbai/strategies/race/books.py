@@ -36,6 +36,7 @@ MARGIN = 2.0  # nats: about what the bets lose against the best tilt
 LEAST = 1.0  # nats that a rival is taken to need, at least
 SHRINK = 0.25  # of a gap, in terms of its squared error over the gap
 DUE = 0.5  # natural tilts by which a book is open before its rival is due
+EAGER = 20.0  # times the cost of a rival's value that the leader may cost before the rival is due
 PACE = 0.1  # how slowly shares follow the plan, with each evaluation of the leader
 NEW = 0.25  # the least share of a rival whose next cell has no data: it may be better than it seems
 HALF = 0.5  # evaluations that are lost to rounding up
@@ -57,6 +58,8 @@ class State(NamedTuple):
     gap: np.ndarray  # (K,) the most of that
     due: np.ndarray  # (1,) evaluations of the leader after which all is computed again
     need: np.ndarray  # (K,) nats that are missing; 0 for the leader and for rivals that are ruled out
+    edge: np.ndarray  # (K, M) the gap that is bet on with the leader at m
+    across: np.ndarray  # (K, M) the price of the rival's cell that it is the gap to
     effort: np.ndarray  # (K, M) need_j / rate_j for the leader at m
     choice: np.ndarray  # (K, M) the rival's fidelity there
     total: np.ndarray  # (M,) the sums of the efforts
@@ -84,6 +87,8 @@ def make_state(model, delta):
         gap=np.zeros(K),
         due=np.zeros(1),
         need=np.zeros(K),
+        edge=np.zeros((K, M)),
+        across=np.zeros((K, M)),
         effort=np.zeros((K, M)),
         choice=np.zeros((K, M), dtype=np.int64),
         total=np.zeros(M),
@@ -114,9 +119,19 @@ def books_ask(model, stats, state, pending):
             size = rule.size[row, j] + (0.0 if closing else opening * rule.share[j])
             for n in range(pending.shape[1]):
                 size -= pending[j, n] * rule.natural[j, n]
-            if size > (0.0 if closing else DUE * rule.natural[j, state.choice[j, m]]):
+            if size > (0.0 if closing else enough(model, state, j, m)):
                 arm, most = j, state.effort[j, m]
     return arm, m if arm == s else state.choice[arm, m]
+
+
+@kernel
+def enough(model, state, j, m):
+    """By how much a book must be open before its rival is due: half the natural tilt of its cell, or less if that cell
+    has so little noise that the leader would have to wait for long, and cost much more than the rival."""
+    rule, k = state.rule, state.choice[j, m]
+    s = rule.leader[0]
+    spent = EAGER * model.cost[j, k] / model.cost[s, m] * rule.share[j] * rule.natural[s, m]
+    return min(DUE * rule.natural[j, k], spent)
 
 
 @kernel
@@ -228,6 +243,7 @@ def plan_rival(model, stats, state, j, first, last):
     root = sqrt(state.weight[j])
     for m in range(first, last):
         effort, tilt, evidence = 1e300, 0.0, 0.0
+        state.edge[j, m] = 0.0
         for k in range(M):
             price = root * state.price[s, m] + state.price[j, k]
             promise = state.reach[s, m] + state.reach[j, k] + model.tolerance
@@ -238,7 +254,9 @@ def plan_rival(model, stats, state, j, first, last):
             gap = state.sure[s, m] + state.sure[j, k] + model.tolerance
             if gap > 0.0:  # and so both have data
                 error = state.error[s, m] + state.error[j, k]
-                tilt = max(tilt, (gap - SHRINK * error / gap) / price)
+                edge = gap - SHRINK * error / gap
+                if edge > tilt * price:
+                    tilt, state.edge[j, m], state.across[j, m] = edge / price, edge, state.price[j, k]
                 evidence = max(evidence, 0.5 * gap * gap / error)
         rule.tilt[j, m] = tilt
         state.total[m] += effort - state.effort[j, m]
@@ -278,13 +296,19 @@ def set_shares(model, stats, state):
         n += excess / slope
         if excess < 1e-3:
             break
+    once = min(n, 1.0)  # of a leader with hardly any noise one value is more than enough
     follow = 1.0 / (1.0 + PACE * stats.count[s, best])
     for j in range(state.need.size):
         if state.need[j] > 0.0:
             share = state.plan[1, j] / (state.plan[0, j] * n - noise)
             least = NEW if stats.count[j, state.choice[j, best]] == 0.0 else 1e-4
             state.weight[j] += follow * (max(share * share, least) - state.weight[j])
-            state.rule.share[j] = sqrt(state.weight[j])
+            whole, natural = sqrt(state.weight[j]), state.rule.natural
+            part = natural[j, state.choice[j, best]] / natural[s, best]  # closed by one value of the rival
+            state.rule.share[j] = max(once * whole, min(whole, part))
+            for m in range(state.total.size):
+                if state.edge[j, m] > 0.0:
+                    state.rule.tilt[j, m] = state.edge[j, m] / (whole * state.price[s, m] + state.across[j, m])
         else:
             state.rule.share[j] = 0.0
 
