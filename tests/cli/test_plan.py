@@ -74,7 +74,7 @@ FIELDS = {
         *("name", "arms", "source", "guess", "delta", "tolerance", "correlation", "seed", "truths", "runs", "gap"),
         *("sets", "estimates", "fidelities", "changes", "rate"),
     ],
-    "estimates": ["rule", "strategy", "cost", "saving", "runs", "interval", "seeds", "hours"],
+    "estimates": ["rule", "strategy", "cost", "saving", "runs", "interval", "seeds", "family", "hours"],
     "fidelities": ["fidelity", "share", "used", "leaving_out", "verdict"],
     "changes": ["fidelity", "change", "saves"],
     "figure": ["median", "low", "high", "at_least"],

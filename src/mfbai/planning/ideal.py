@@ -9,7 +9,7 @@ import numpy as np
 
 from mfbai.analysis.oracle import Oracle
 from mfbai.kernels.stats import make_stats
-from mfbai.model.problem import Array, Problem
+from mfbai.model.problem import ROUNDING, Array, Problem
 from mfbai.stopping import Rule, decide
 
 PRECISION = 1e-4  # relative, of an ideal cost
@@ -30,7 +30,8 @@ def settings_of(rule: Rule) -> dict[str, float]:
 def ideal_costs(
     problem: Problem, truths: Array, found: Sequence[Oracle], rule: Rule, delta: float, tolerance: float
 ) -> Array:
-    """(truths,) the cost at which the rule stops if every cell gets its optimal share and shows its true mean."""
+    """(truths,) the cost at which the rule stops if every cell shows its true mean and gets its optimal share, in whole
+    evaluations."""
     costs, guess = np.zeros(len(truths)), 1.0
     for n, (means, best) in enumerate(zip(truths, found, strict=True)):
         if best.cost_complexity > 0:
@@ -48,13 +49,19 @@ def _ideal_cost(
     stats.mean[:] = problem.sign * means
     pulls_per_cost = found.weights / problem.costs
 
+    def evaluations(cost: float) -> Array:
+        """Whole ones: a millionth of an evaluation, be it as good as a hundred others, cannot be had."""
+        return np.ceil(cost * pulls_per_cost * (1.0 - ROUNDING))
+
     def stops(cost: float) -> bool:
-        stats.count[:] = cost * pulls_per_cost
-        stats.spent[0], stats.steps[0] = cost, min(np.ceil(stats.count.sum()), MOST_COUNTED)
+        stats.count[:] = evaluations(cost)
+        stats.spent[0] = (stats.count * problem.costs).sum()
+        stats.steps[0] = min(stats.count.sum(), MOST_COUNTED)
         record = rule.init(model, np.array([delta]), problem.n_fidelities, **settings_of(rule))
         return bool(decide(model, stats, record, 0) >= 0)
 
-    return least(stops, start)
+    at = least(stops, start)
+    return float((evaluations(at) * problem.costs).sum()) if isfinite(at) else inf
 
 
 def least(stops: Callable[[float], bool], start: float) -> float:

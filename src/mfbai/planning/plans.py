@@ -25,7 +25,6 @@ from mfbai.simulation.experiment import STAND_IN
 from mfbai.stopping import RULES, Rule
 from mfbai.terminal import progress
 
-USED = 1e-3  # a fidelity with a smaller share of the cost counts as not used
 EXAMPLES = "means = [0.8, 0.9], low = 0.5 and high = 1.0, or gap = 0.1"
 
 
@@ -62,6 +61,7 @@ def plan(
         estimates.append(_otherwise(simulations, known, sets, "with the noise known"))
     if shared is not None and problem.seeds != "common":
         estimates.append(_otherwise(simulations, problem.replace(seeds="common"), sets, "with common seeds"))
+    promising = results.is_promising(estimates, simulated, _name_of(sets, kept))
     return Plan(
         name=Path(spec).stem if isinstance(spec, str | Path) else getattr(spec, "name", None),
         problem=problem,
@@ -74,7 +74,7 @@ def plan(
         gap=spread(truths.gaps_of(problem, means)),
         sets={name: tuple(problem.fidelities[m] for m in members) for name, members in sets.items()},
         estimates=tuple(estimates),
-        fidelities=tuple(_worth(problem, compared, m, kept) for m in range(problem.n_fidelities)),
+        fidelities=tuple(_worth(problem, compared, m, kept, promising) for m in range(problem.n_fidelities)),
         changes=compared.changes,
         correlation=shared,
     )
@@ -160,13 +160,15 @@ def _changes(problem: Problem, means: Array, tolerance: float, least: Array, adv
     return tuple(changes)
 
 
-def _worth(problem: Problem, compared: _Comparison, m: int, kept: list[int]) -> Worth:
+def _worth(problem: Problem, compared: _Comparison, m: int, kept: list[int], promising: bool) -> Worth:
     share, extra = compared.shares[:, m], compared.extra.get(m)
-    used = float((share > USED).mean())
+    used = float((share > 0).mean())  # be it little: of a cell without noise, one evaluation will do
     if extra is None:
         return Worth(problem.fidelities[m], spread(share), used, None, results.TRUE_ONE)
     verdict = results.NOT_LEARNT if m in compared.kept else results.USELESS
-    return Worth(problem.fidelities[m], spread(share), used, spread(extra), results.WORTH_IT if m in kept else verdict)
+    if m in kept:
+        verdict = results.WORTH_IT if promising else results.UNKNOWN
+    return Worth(problem.fidelities[m], spread(share), used, spread(extra), verdict)
 
 
 def _sets(n_fidelities: int, kept: list[int]) -> dict[str, list[int]]:
@@ -178,6 +180,10 @@ def _sets(n_fidelities: int, kept: list[int]) -> dict[str, list[int]]:
     if len(everything) == 1:
         del sets[TOP]
     return sets
+
+
+def _name_of(sets: dict[str, list[int]], members: list[int]) -> str:
+    return next(name for name, fidelities in sets.items() if fidelities == members)
 
 
 def _computed(
@@ -202,7 +208,7 @@ def _simulate(simulations: Simulations, kept: list[int]) -> tuple[list[int], dic
     """Those of the `kept` fidelities that are worth learning, the sets to compare, and what runs with each spent."""
     with progress(simulations.expected * RUNS, f"simulating {simulations.strategy}") as advance:
         simulations.advance = advance
-        kept = simulations.worth_learning(kept)
+        kept = simulations.worth_learning(simulations.check_useless(kept))
         sets = _sets(simulations.problem.n_fidelities, kept)
         return kept, sets, _simulated(simulations, sets)
 

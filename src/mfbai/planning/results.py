@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Real
@@ -24,6 +24,7 @@ from mfbai.terminal import progress
 ALL, WORTH_HAVING, TOP = "all", "worth_having", "top"  # the sets of fidelities that a plan compares
 # What is said of a fidelity: useless ones would not even help if the optimal shares were known from the start.
 WORTH_IT, NOT_LEARNT, USELESS, TRUE_ONE = "worth having", "not worth learning", "useless", "the true one"
+UNKNOWN = "not known"  # whether a fidelity is worth having: runs with it were given up, and it is not promising
 PROVEN = e_process.RULES[0].name  # the rule whose ideal cost is known and needs no constant
 POINTS = 33  # of a saving curve
 CURVE_TRUTHS = 100  # enough for a curve
@@ -71,7 +72,23 @@ class Worth(NamedTuple):
     share: Spread  # of the optimal cost that goes to it
     used: float  # the part of the truths for which any goes to it
     leaving_out: Spread | None  # what the least cost grows by, relatively; None for the top, which must stay
-    verdict: str  # "worth having", "not worth learning" for the strategy simulated, "useless", or "the true one"
+    verdict: str  # "worth having", "not worth learning" for the strategy simulated, "useless", "not known" if runs with
+    # it were given up, or "the true one"
+
+
+def ideal_of(estimates: Iterable[Estimate]) -> Estimate | None:
+    return next((estimate for estimate in estimates if estimate.rule == PROVEN and not estimate.strategy), None)
+
+
+def is_promising(estimates: Iterable[Estimate], simulated: Estimate, chosen: str) -> bool:
+    """Whether a set of fidelities may be the cheapest: not if runs with it were given up, and runs with another cost
+    less than these had spent by then, or than it would cost ideally."""
+    known = [cost.median for cost in simulated.cost.values() if not cost.at_least]
+    if not simulated.cost[chosen].at_least or not known:
+        return True
+    ideal = ideal_of(estimates)
+    least = max(simulated.cost[chosen].median, ideal.cost[chosen].median if ideal else inf)
+    return least < min(known)
 
 
 class Change(NamedTuple):
@@ -111,11 +128,11 @@ class Plan:
     @property
     def expected(self) -> Estimate:
         """The estimate to go by, under a rule that needs no constant: simulated, or ideal if the simulation of the
-        fidelities worth having was given up."""
-        simulated = self.simulated
-        if not simulated.cost[self._worth_having].at_least:
-            return simulated
-        return next((estimate for estimate in self.estimates if estimate.rule == PROVEN), simulated)
+        fidelities worth having was given up, and they are still promising."""
+        unknown = any(worth.verdict == UNKNOWN for worth in self.fidelities)
+        if unknown or not self.simulated.cost[self._worth_having].at_least:
+            return self.simulated
+        return ideal_of(self.estimates) or self.simulated
 
     @property
     def simulated(self) -> Estimate:
@@ -136,14 +153,17 @@ class Plan:
 
     @property
     def advice(self) -> str:
-        """The set of fidelities to use: those worth having; the cheapest one if only ideal costs are known."""
-        cost = self.expected.cost
-        return self._worth_having if self.expected.strategy else min(cost, key=lambda name: cost[name].median)
+        """The set of fidelities to use: those worth having; the cheapest one of which a cost is known, if runs with
+        those were given up."""
+        cost, best = self.expected.cost, self._worth_having
+        if self.expected.strategy and not cost[best].at_least:
+            return best
+        return min(cost, key=lambda name: (cost[name].at_least, cost[name].median))
 
     @property
     def _worth_having(self) -> str:
         """The set of the fidelities that are called so, and the top."""
-        kept = tuple(worth.fidelity for worth in self.fidelities if worth.verdict in (WORTH_IT, TRUE_ONE))
+        kept = tuple(worth.fidelity for worth in self.fidelities if worth.verdict in (WORTH_IT, UNKNOWN, TRUE_ONE))
         return next(name for name, members in self.sets.items() if members == kept)
 
     def savings(self, gaps: ArrayLike | None = None) -> Savings:

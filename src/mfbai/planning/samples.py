@@ -106,6 +106,12 @@ class Simulations:
             fidelities = best
         return fidelities
 
+    def check_useless(self, kept: list[int]) -> list[int]:
+        """The `kept` fidelities; all of them if runs with the others are known to cost less: nobody knows the optimal
+        shares, by which these seemed useless, from the start."""
+        everything = list(range(self.problem.n_fidelities))
+        return everything if kept != everything and cheaper(self.of(everything), self.of(kept)) else kept
+
     def _run(self, problem: Problem, truths: Array, deviation: Array | None) -> Simulated:
         limit = self.most_steps
 

@@ -71,7 +71,9 @@ def headline(plan: Plan) -> str:
         return f"{told}: no clear saving over {top} alone."
     least = "at least " if cost["top"].at_least else ""
     least = least if simulated else "ideally "
-    return f"{told}: {least}{digits(factor, 2)} times cheaper than with {top} alone."
+    told += f": {least}{digits(factor, 2)} times cheaper than with {top} alone."
+    alone = plan.simulated.cost["top"]
+    return told if simulated or alone.at_least else f"{told} By simulation, {top} alone costs {figure(alone, COST)}."
 
 
 def with_known_noise(plan: Plan, known: Estimate) -> str:
@@ -97,12 +99,16 @@ def with_common_seeds(plan: Plan, shared: Estimate) -> str:
 def spent_in_vain(plan: Plan) -> str:
     """What runs with the fidelities advised had spent when they were given up."""
     spent = plan.simulated.cost[plan.advice]
-    return f" than {digits(spent.median)}" if spent.at_least else ""
+    more = spent.at_least and spent.median > plan.expected.cost[plan.advice].median
+    return f" than {digits(spent.median)}" if more else ""
 
 
 def why_alone(plan: Plan) -> str:
-    if all(worth.verdict == "useless" for worth in plan.fidelities[:-1]):
+    verdicts = {worth.verdict for worth in plan.fidelities[:-1]}
+    if verdicts == {"useless"}:
         return "the other fidelities are useless"
+    if "not known" in verdicts and plan.expected.strategy:
+        return "runs with others were given up, after very many evaluations"
     loss = f"{plan.expected.strategy} loses more by learning how" if plan.expected.strategy else "not at this risk"
     return f"the others could pay, but {loss}"
 
@@ -254,6 +260,8 @@ def worth_notes(plan: Plan) -> list[str]:
         told.append("all of these are for independent seeds")
     if any(worth.verdict == "not worth learning" for worth in plan.fidelities):
         told.append("not worth learning: would pay with ideal spending, but the simulated strategy clearly loses by it")
+    if any(worth.verdict == "not known" for worth in plan.fidelities):
+        told.append("not known: runs with it were given up, as they had not ended after very many evaluations")
     return told
 
 
