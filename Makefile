@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo test check bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-real
-.PHONY: postgresql chromium clean
+.PHONY: bench-noise postgresql chromium clean
 
 demo: $(VENV)/ready
 	$(BIN)/mfbai demo
@@ -45,6 +45,9 @@ bench-strategies: $(VENV)/dev
 
 bench-race: $(VENV)/dev
 	$(BIN)/python bench/race.py
+
+bench-noise: $(VENV)/dev
+	$(BIN)/python bench/noise.py
 
 bench-guarantee: $(VENV)/dev
 	$(BIN)/python bench/guarantee.py
