@@ -95,7 +95,8 @@ def evidence(
         x = y = np.nan
     top_means = (problem.sign * x, problem.sign * y)
     estimates = np.sort(problem.sign * np.column_stack([work.psi_low, work.psi_high]), axis=1)
-    return Evidence(value, leader, challenger, top_means, estimates, model, *whole_tables(problem, model, stats), problem)
+    tables = whole_tables(problem, model, stats)
+    return Evidence(value, leader, challenger, top_means, estimates, model, *tables, problem)
 
 
 def whole_tables(problem: Problem, model: Model, stats: Stats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

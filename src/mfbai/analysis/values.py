@@ -39,8 +39,8 @@ def read_values(problem: Problem, given: Values) -> Table:
         if arm is not None and fidelity is not None and x is not None:
             told.append((arm, fidelity, x))
             if problem.deterministic[fidelity] and exact.setdefault((arm, fidelity), x) != x:
-                before = f"it was {exact[arm, fidelity]!r} before, and {problem.fidelities[fidelity]!r} is deterministic"
-                faults.add(place, f"the value is {x!r}: {before}")
+                name, first = problem.fidelities[fidelity], exact[arm, fidelity]
+                faults.add(place, f"the value is {x!r}: it was {first!r} before, and {name!r} is deterministic")
         if len(faults) >= SHOWN_CELLS:
             faults.add(place, "has more faults, or the rows after it do: these are the first")
             break

@@ -11,22 +11,20 @@ supermartingale, whichever cell is evaluated next. So are mixtures over c, and p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
-from typing import Any
 
 import numpy as np
 
-from mfbai.analysis.evidence import read_problem
-from mfbai.checks import check_delta, real
-from mfbai.errors import Fault, Faults, InvalidInput, suggestion
+from mfbai.analysis.evidence import read_problem, record_values
+from mfbai.analysis.values import Values, read_values
+from mfbai.checks import check_delta
+from mfbai.errors import Faults
 from mfbai.kernels.stats import Stats, make_stats
 from mfbai.model.problem import Array, Instance, Model, Problem
 
 RATIOS = 1.25 * 2.0 ** np.arange(20)  # of the true variance to the stated one, up to 655,360: all are tried at once
 LARGEST = 1e300  # of a sum of squares over its variance: beyond it, all that matters is that it is large
-SQUARE = 1e150  # values below it have a finite square
 
 
 @dataclass(frozen=True)
@@ -39,10 +37,8 @@ class VarianceAlarm:
     ratio: float  # an estimate of how many times as large as stated the variance is
 
 
-def variance_alarms(
-    problem: Problem | Instance, values: Iterable[tuple[str | int, str | int, float]], delta: float
-) -> list[VarianceAlarm]:
-    """Where `values`, rows of arm, fidelity and value, vary more than the problem's stated variances allow.
+def variance_alarms(problem: Problem | Instance, values: Values, delta: float) -> list[VarianceAlarm]:
+    """Where `values` vary more than the problem's stated variances allow; `evidence` says what they can be.
 
     If the variances are right, the probability that there is ever an alarm, however often one looks, is delta at most.
     There is none if the family states no variance, nor with common seeds, where no proof uses it.
@@ -59,46 +55,24 @@ def variance_alarms(
     if np.ndim(delta):
         faults.add("delta", f"is {delta!r}: give one risk")
     with faults.absorb():
-        stats = _tally(problem, values)
+        rows = read_values(problem, values)
     faults.raise_if_any("evaluations")
-    return find_variance_alarms(problem.model(), stats, delta)
+    model = problem.model()
+    stats = make_stats(model.cost.shape)
+    record_values(problem, model, stats, rows)
+    return variances_of(problem, model, stats, delta)
 
 
-def _tally(problem: Problem, values: Any) -> Stats:
-    """What alarms need of a table of values."""
-    faults = Faults()
-    cells: dict[tuple[int, int], list[float]] = {}
-    for n, row in enumerate(values):
-        try:
-            arm, fidelity, value = row
-        except (TypeError, ValueError):
-            told = f"is {row!r:.60}: give an arm, a fidelity and a value"
-            raise InvalidInput([Fault(f"values[{n}]", told)]) from None
-        a = _index(faults, f"values[{n}]", "arm", arm, problem.arms)
-        m = _index(faults, f"values[{n}]", "fidelity", fidelity, problem.fidelities)
-        x = real(value)
-        if x is None or not abs(x) < SQUARE:
-            faults.add(f"values[{n}]", f"has the value {value!r:.60}: give a finite number")
-        else:
-            cells.setdefault((a, m), []).append(x)
-    faults.raise_if_any("values")
-    stats = make_stats(problem.shape)
-    for cell, of_cell in cells.items():
-        stats.count[cell], stats.squares[cell] = len(of_cell), len(of_cell) * np.var(of_cell)
-    return stats
-
-
-def _index(faults: Faults, place: str, kind: str, given: Any, names: tuple[str, ...]) -> int:
-    if isinstance(given, str) and given in names:
-        return names.index(given)
-    if isinstance(given, int | np.integer) and not isinstance(given, bool) and 0 <= given < len(names):
-        return int(given)
-    faults.add(place, f"has the {kind} {given!r:.60}: {suggestion(str(given), names)}")
-    return 0
+def variances_of(problem: Problem, model: Model, stats: Stats, delta: float) -> list[VarianceAlarm]:
+    """The same of statistics."""
+    alarms = find_variance_alarms(model, stats, delta)
+    return [
+        alarm if alarm.fidelity is None else replace(alarm, fidelity=problem.noisy[alarm.fidelity]) for alarm in alarms
+    ]
 
 
 def find_variance_alarms(model: Model, stats: Stats, delta: float) -> list[VarianceAlarm]:
-    """The same of statistics."""
+    """The same, with fidelities as kernels know them."""
     if model.common or not (model.law.quadratic and model.law.known):
         return []  # no variance was stated; with common seeds no proof uses it
     precision = np.where(np.isfinite(model.law.precision), model.law.precision, 0.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -13,7 +12,6 @@ from mfbai.model.means import instance_of
 from mfbai.model.problem import Array, Problem
 
 Advance = Callable[[int], None]  # tells a progress bar that so much is done
-PER_FIDELITY = ("variance", "low", "high")  # entries of a family that may have a number for each fidelity
 NOISE_FREE, TINY = 1e-6, 1e-100  # a deviation, relative to the largest, that stands for none; and if all are none
 USELESS = 0.01  # a fidelity that saves less than this is not worth having
 
@@ -21,16 +19,12 @@ USELESS = 0.01  # a fidelity that saves less than this is not worth having
 def only(problem: Problem, fidelities: Sequence[int]) -> Problem:
     """The problem with these of its fidelities."""
     kept = list(fidelities)
-    family, tables = problem.family, {}
-    for entry in dataclasses.fields(family):
-        table = getattr(family, entry.name)
-        if entry.name in PER_FIDELITY and np.ndim(table) > 0:
-            tables[entry.name] = np.asarray(table)[..., kept]
     return problem.replace(
         costs=problem.costs[:, kept],
         biases=(problem.bias_low[:, kept], problem.bias_high[:, kept]),
-        family=dataclasses.replace(family, **tables) if tables else family,
+        family=problem.family.at(kept),
         fidelities=[problem.fidelities[m] for m in kept],
+        deterministic=[problem.deterministic[m] for m in kept],
     )
 
 

@@ -29,7 +29,7 @@ from mfbai.analysis.guarantee import (
     find_intervals,
     find_risk,
 )
-from mfbai.analysis.variance import VarianceAlarm, find_variance_alarms
+from mfbai.analysis.variance import VarianceAlarm, variances_of
 from mfbai.files import sources_digest
 from mfbai.kernels.exact import certain
 from mfbai.kernels.jit import COMPILED
@@ -404,7 +404,7 @@ class Fold:
     def variance_alarms(self) -> list[VarianceAlarm]:
         """Of stated variances, at the same level as bias alarms."""
         self.flush()
-        return find_variance_alarms(self.model, self.stats, self.settings.delta)
+        return variances_of(self.settings.problem, self.model, self.stats, self.settings.delta)
 
     # --- snapshots: a cache that saves replaying; other versions of the code ignore it
 
