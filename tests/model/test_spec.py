@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from mfbai.errors import InvalidInput, UnknownName
-from mfbai.model.families import Bernoulli, Exponential, Gaussian, Poisson, SubGaussian
+from mfbai.model.families import Bernoulli, Bounded, Exponential, Gaussian, Poisson, SubGaussian, Symmetric
 from mfbai.model.problem import Instance, Problem
-from mfbai.model.spec import load, loads
+from mfbai.model.spec import dumps, load, loads
 from support.specs import SPEC
 
 PROBLEM_SPEC = SPEC[: SPEC.index("[truth]")]
@@ -328,3 +328,78 @@ def test_several_faults_are_told_under_the_name_of_the_spec(tmp_path):
     path.write_text(edited(("cost = 0.05", "cost = -1"), ("cost = 5.0", "cost = 0")), encoding="utf-8")
     with pytest.raises(InvalidInput, match=r"^2 faults in the spec 'choice':\n  costs\[0\]"):
         load(path)
+
+
+# --- families that learn the noise
+
+NOISE = 'name = "gaussian"\nvariance = 0.01'
+LEARNT = {
+    'name = "symmetric"\nlow = 0\nhigh = 2': (Symmetric(0.0, 2.0), 0.1),
+    'name = "bounded"\nlow = -1.0\nhigh = 2.0': (Bounded(-1.0, 2.0), [0.1, 0.2]),
+    'name = "bounded"\nlow = [-1, 0]\nhigh = [3.0, 2.0]': (Bounded([-1.0, 0.0], [3.0, 2.0]), [[0.1, 0.2]] * 3),
+}
+
+
+def learning(text, deviation):
+    return edited((NOISE, text), ("means =", f"deviation = {deviation}\nmeans ="))
+
+
+@pytest.mark.parametrize("text", LEARNT)
+def test_families_that_learn_are_read_with_their_deviation_and_written_again(text):
+    family, deviation = LEARNT[text]
+    instance = loads(learning(text, deviation))
+    known = instance.problem
+    expected = Instance(
+        instance.means,
+        [0.05, 5.0],
+        [0.1, 0.0],
+        family,
+        arms=known.arms,
+        fidelities=known.fidelities,
+        deviation=deviation,
+    )
+    assert instance == expected
+    assert loads(dumps(instance)) == instance
+    assert loads(dumps(known)) == known
+    assert type(known.family) is type(family)
+
+
+@pytest.mark.parametrize(
+    ("text", "deviation", "fault"),
+    [
+        (
+            'name = "symmetric"\nvariance = 0.1\nlow = 0\nhigh = 2',
+            0.1,
+            "[family] has 'variance', which symmetric does not need: leave it out, as the noise is learnt on the way",
+        ),
+        (
+            'name = "bounded"\nbounds = [0, 2]',
+            0.1,
+            "[family] has 'bounds', which belongs to subgaussian: write low and",
+        ),
+        (
+            'name = "bounded"\ndeviation = 1\nlow = 0\nhigh = 2',
+            0.1,
+            "[family] has 'deviation', which is the truth of a simulation: write it under [truth]",
+        ),
+        ('name = "symmetric"\nlow = 0', 0.1, "[family] has no 'high': add it"),
+        ('name = "symmetric"\nlow = 2\nhigh = 0', 0.1, "low and high is (2, 0): give two finite numbers, the lower"),
+        ('name = "bounded"\nlow = [0, 1, 2]\nhigh = 3', 0.1, "low is [0, 1, 2]: give a finite number, or a list of 2"),
+        (
+            'name = "bounded"\nlow = 0\nhigh = 2',
+            -1,
+            "deviation is -1.0: a deviation cannot be negative; check the [truth]",
+        ),
+        ('name = "bounded"\nlow = 0\nhigh = 0.9', 0.1, "means[2, 0] is 0.91: a mean of this bounded family must be in"),
+        ('name = "gaussian"\nvariance = 0.01', 0.1, "deviation is not for the gaussian family, which states its noise"),
+    ],
+)
+def test_families_that_learn_are_told_what_is_wrong(text, deviation, fault):
+    told = faults_of(learning(text, deviation))
+    assert any(line.startswith(fault) for line in told), told
+
+
+def test_a_simulation_of_a_family_that_learns_needs_a_deviation():
+    text = edited((NOISE, 'name = "symmetric"\nlow = 0\nhigh = 2'))
+    assert any(fault.startswith("deviation is missing: the symmetric family does not") for fault in faults_of(text))
+    assert loads(text[: text.index("[truth]")]).family.learns

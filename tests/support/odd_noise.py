@@ -1,4 +1,4 @@
-"""Exact ties at the edge of the bias bounds with noise of any kind, for families that learn it. For tests and the bench.
+"""Exact ties at the edge of the bias bounds with noise of any kind, for families that learn it. For tests and bench.
 
 The last arm is the best, as are all others: it looks as bad as its bounds allow at lower fidelities, and the others as
 good. It must not be ruled out. Simulations of the package draw normals, or from Beta laws; here others are drawn, too.
