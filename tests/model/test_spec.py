@@ -383,7 +383,7 @@ def test_families_that_learn_are_read_with_their_deviation_and_written_again(tex
             "[family] has 'deviation', which is the truth of a simulation: write it under [truth]",
         ),
         ('name = "symmetric"\nlow = 0', 0.1, "[family] has no 'high': add it"),
-        ('name = "symmetric"\nlow = 2\nhigh = 0', 0.1, "low and high is (2, 0): give two finite numbers, the lower"),
+        ('name = "symmetric"\nlow = 2\nhigh = 0', 0.1, "low is 2, and high is 0: give two finite numbers"),
         ('name = "bounded"\nlow = [0, 1, 2]\nhigh = 3', 0.1, "low is [0, 1, 2]: give a finite number, or a list of 2"),
         (
             'name = "bounded"\nlow = 0\nhigh = 2',

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mfbai.checks import Cells, numbers
+from mfbai.checks import Cells, numbers, real
 from mfbai.errors import Faults
 
 Law: TypeAlias = Any  # a NamedTuple of numbers and (K, M) arrays, with `traits`
@@ -289,7 +289,10 @@ class Symmetric(Family):
         return low, high
 
     def check(self, cells: Cells) -> None:
-        _check_bounds(cells.faults, (self.low, self.high), "low and high")
+        low, high = real(self.low), real(self.high)
+        if low is None or high is None or not (np.isfinite(high - low) and low < high):
+            told = f"is {self.low!r:.60}, and high is {self.high!r:.60}"
+            cells.faults.add("low", f"{told}: give two finite numbers, low below high")
 
     def law(self, shape: tuple[int, int], sign: float = 1.0) -> SymmetricLaw:
         low, high = sorted(sign * float(end) for end in (self.low, self.high))
@@ -367,12 +370,12 @@ def noise_free(variance: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(none.all(axis=0) if variance.ndim == 2 else none & (variance.ndim == 1))
 
 
-def _check_bounds(faults: Faults, bounds: Any, field: str = "bounds") -> None:
-    array = numbers(faults, field, bounds)
+def _check_bounds(faults: Faults, bounds: Any) -> None:
+    array = numbers(faults, "bounds", bounds)
     if array is None:
         return
     if array.shape != (2,) or not np.isfinite(array).all() or array[0] >= array[1]:
-        faults.add(field, f"is {bounds!r}: give two finite numbers, the lower one first")
+        faults.add("bounds", f"is {bounds!r}: give two finite numbers, the lower one first")
 
 
 FAMILIES: dict[str, type[Family]] = {
