@@ -48,6 +48,7 @@ bench-race: $(VENV)/dev
 
 bench-noise: $(VENV)/dev
 	$(BIN)/python bench/noise.py
+	$(BIN)/python bench/deterministic.py
 
 bench-guarantee: $(VENV)/dev
 	$(BIN)/python bench/guarantee.py
