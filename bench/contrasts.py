@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import beta
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from support.ties import LAWS, Setting, count_false
+from support.ties import BOUNDED, LAWS, SYMMETRIC, Setting, count_false
 from support.wilds import race, tied_field, wild
 
 DELTA = 0.1
@@ -66,13 +66,29 @@ def settings():
         yield Setting("common", 4, 2, correlation=0.5, law=law, failing=0.2)
     for sampler in ("race", "cheat"):
         yield Setting("common", 4, 2, sampler, correlation=0.5, tolerance=0.05)
+    yield from unknown_sizes()
+
+
+def unknown_sizes():
+    """The families for which nobody states the size of the noise."""
+    for family, laws in {"symmetric": SYMMETRIC, "bounded": tuple(BOUNDED)}.items():
+        for sampler in ("race", "cheat"):
+            for law in laws:
+                for K, M in ((2, 1), (4, 2), (4, 5)):
+                    yield Setting("independent", K, M, sampler, law=law, family=family)
+        yield Setting("independent", 4, 2, law=laws[-1], family=family, failing=0.2)
+        yield Setting("independent", 4, 2, law=laws[1], family=family, tolerance=0.02)
+    for correlation in CORRELATIONS:
+        yield Setting("common", 4, 2, correlation=correlation, law="bernoulli 0.5", family="bounded")
+        yield Setting("common", 4, 2, correlation=correlation, family="symmetric")
 
 
 def line(setting, given):
     """Print a line of the table; returns the upper limit."""
     errors = count_false(setting, DELTA, given.runs, given.steps, given.seed)
     limit = float(beta.ppf(0.99, errors + 1, given.runs - errors))
-    noise = [setting.law] + [f"correlation {setting.correlation:g}"] * (setting.seeds == "common")
+    noise = [setting.family, setting.law] if setting.family != "gaussian" else [setting.law]
+    noise += [f"correlation {setting.correlation:g}"] * (setting.seeds == "common")
     noise += [f"{setting.under_way} under way"] * (setting.under_way > 1)
     noise += [f"{setting.failing:.0%} fail"] * (setting.failing > 0)
     noise += [f"tolerance {setting.tolerance:g}"] * (setting.tolerance > 0)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mfbai import Gaussian, Problem
-from mfbai.kernels.stats import SEEDS, make_stats, record
+from mfbai.kernels.stats import ROOM, SEEDS, make_stats, record
+from mfbai.model.families import Bounded, Symmetric
 from mfbai.stopping import RULES
 from mfbai.stopping.contrasts import standing
 from mfbai.stopping.interface import decide, observe
@@ -12,15 +13,23 @@ from mfbai.strategies import STRATEGIES, ask, tell
 from support.naive_contrasts import NaiveBooks, NaiveRounds
 
 DELTAS = np.array([0.3, 0.1, 1e-3])
+WIDE = 4.0  # than which no value is larger
 
 
-def random_problem(rng, seeds="independent"):
+def random_family(rng, name, M):
+    if name == "symmetric":
+        return Symmetric(-WIDE, WIDE)
+    return Bounded(-rng.uniform(WIDE, 2 * WIDE, M), rng.uniform(WIDE, 2 * WIDE, M))
+
+
+def random_problem(rng, seeds="independent", family="gaussian"):
     K, M = int(rng.integers(2, 7)), int(rng.integers(1, 4))
     low, high = -0.2 * rng.random((K, M)), 0.2 * rng.random((K, M))
     low[:, -1], high[:, -1] = 0.0, 0.0
     costs, variance = rng.uniform(0.1, 2.0, (K, M)), rng.uniform(0.05, 0.5, (K, M))
     direction = rng.choice(["maximise", "minimise"])
-    return Problem(K, costs, (low, high), Gaussian(variance), direction=direction, seeds=seeds)
+    noise = Gaussian(variance) if family == "gaussian" else random_family(rng, family, M)
+    return Problem(K, costs, (low, high), noise, direction=direction, seeds=seeds)
 
 
 def random_tops(rng, K):
@@ -111,42 +120,52 @@ def test_under_race_books_are_what_every_value_and_its_tilts_say(tolerance, dire
     assert naive.answer(3, 0) == 3
 
 
-def random_round(rng, K, M, first):
+def random_round(rng, K, M, first, leads=1):
     """(seed within the round, arm, fidelity, part) of each evaluation, the leader's first."""
-    s = int(rng.integers(K))
+    s, m = int(rng.integers(K)), int(rng.integers(M))
     rivals = [j for j in range(K) if j != s and (first or rng.random() < 0.8)]
     entries = []
     for j in rivals:
         seeds, m = int(rng.integers(1, 4)), int(rng.integers(M))
         entries += [(own, j, m, seeds) for own in range(seeds)]
     entries = [entries[n] for n in rng.permutation(len(entries))]
-    return [(0, s, int(rng.integers(M)), -len(entries) - 1), *entries]
+    part = -(leads - 1) * ROOM - (len(entries) + leads)
+    return [*((own, s, m, part) for own in range(leads)), *entries]
 
 
 def with_values(rng, tops, entries, missing=0.0):
     luck = rng.normal(0, 0.4, SEEDS)
-    return [
-        (*entry, None if rng.random() < missing else tops[entry[1]] + luck[entry[0]] + rng.normal(0, 0.3))
-        for entry in entries
-    ]
+    values = [np.clip(tops[arm] + luck[own] + rng.normal(0, 0.3), -WIDE, WIDE) for own, arm, _, _ in entries]
+    return [(*entry, None if rng.random() < missing else x) for entry, x in zip(entries, values, strict=True)]
 
 
+@pytest.mark.parametrize(
+    ("family", "seeds"),
+    [
+        ("gaussian", "common"),
+        ("symmetric", "common"),
+        ("symmetric", "independent"),
+        ("bounded", "common"),
+        ("bounded", "independent"),
+    ],
+)
 @pytest.mark.parametrize("tolerance", [0.0, 0.3])
 @pytest.mark.parametrize("missing", [0.0, 0.15])
-def test_rounds_are_what_all_blocks_say(tolerance, missing):
+def test_rounds_are_what_all_blocks_say(tolerance, missing, family, seeds):
     ruled_out = 0
     for number in range(25):
         rng = np.random.default_rng([number, 2])
-        problem = random_problem(rng, "common")
+        problem = random_problem(rng, seeds, family)
         K, M = problem.shape
         tops, kernel, naive = random_tops(rng, K), Kernel(problem, tolerance), NaiveRounds(problem, DELTAS, tolerance)
         for count in range(25):
-            entries = with_values(rng, tops, random_round(rng, K, M, count == 0), missing)
+            leads = 1 if seeds == "common" else int(rng.integers(1, 5))
+            entries = with_values(rng, tops, random_round(rng, K, M, count == 0, leads), missing)
             naive.round(entries)
             kernel.round(count, entries)
             kernel.assert_agrees(naive)
         ruled_out += (naive.proven >= naive.targets[0]).sum()
-    assert ruled_out > 20
+    assert ruled_out > (2 if family == "bounded" else 20)
 
 
 @pytest.fixture

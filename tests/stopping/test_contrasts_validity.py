@@ -21,6 +21,18 @@ SETTINGS = {
     "rounds, heavy tails, failing": Setting("common", 4, 2, correlation=0.9, law="t3", failing=0.2),
     "rounds, tolerance": Setting("common", 4, 2, correlation=0.5, tolerance=0.05),
     "rounds, cheat": Setting("common", 4, 2, "cheat", correlation=0.5),
+    "symmetric": Setting("independent", 4, 2, family="symmetric"),
+    "symmetric, cauchy": Setting("independent", 2, 1, law="cauchy", family="symmetric"),
+    "symmetric, uniform": Setting("independent", 4, 5, law="uniform", family="symmetric"),
+    "symmetric, two points, tolerance": Setting("independent", 4, 1, law="two points", family="symmetric", tolerance=0.05),
+    "symmetric, changing, failing": Setting("independent", 4, 2, law="changing", family="symmetric", failing=0.2),
+    "symmetric, cheat": Setting("independent", 2, 1, "cheat", family="symmetric"),
+    "bounded": Setting("independent", 4, 2, law="bernoulli 0.5", family="bounded"),
+    "bounded, rare losses": Setting("independent", 2, 1, law="bernoulli 0.95", family="bounded"),
+    "bounded, rare gains, failing": Setting("independent", 4, 2, law="bernoulli 0.05", family="bounded", failing=0.2),
+    "bounded, skewed": Setting("independent", 4, 5, law="beta 90 10", family="bounded"),
+    "bounded, common seeds": Setting("common", 4, 2, correlation=0.9, law="bernoulli 0.5", family="bounded"),
+    "bounded, cheat": Setting("independent", 2, 1, "cheat", law="beta 0.2 0.2", family="bounded"),
 }
 
 

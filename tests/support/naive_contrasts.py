@@ -10,6 +10,8 @@ from math import exp, floor, log, log1p, sqrt, tanh
 import numpy as np
 from scipy.optimize import brentq
 
+from mfbai.kernels.stats import ROOM
+
 SCALES = [2 ** (1 - k / 2) for k in range(10)]
 
 
@@ -104,15 +106,24 @@ class NaiveBooks(Claims):
         self.prove(row, arm, log(0.02 + capital) + self.early.get((row, arm), 0.0))
 
 
+def log1p_tanh(y):
+    return log1p(tanh(y)) if y > -9 else log(2) + 2 * y - log1p(exp(2 * y))
+
+
 class NaiveRounds(Claims):
     """Keeps all values of every cell, and all contrasts with their tilts."""
 
     def __init__(self, problem, deltas, tolerance=0.0):
         super().__init__(problem, deltas, tolerance)
+        self.bounded, self.common = problem.family.name == "bounded", problem.seeds == "common"
+        ends = [self.sign * end for end in problem.family.ranges(self.M)]
+        self.least, self.most = np.minimum(*ends), np.maximum(*ends)  # of the values, if bounded
+        model = problem.model(tolerance)
+        self.tops = np.stack([model.top_low, model.top_high])
         self.told = defaultdict(list)  # (arm, fidelity): values that are learnt
         self.fresh = []  # values that are not
         self.across = [], -1  # entries at the leader's seed of the round, and its leader
-        self.contrasts = defaultdict(list)  # (row, rival): (tilt, contrast)
+        self.contrasts = defaultdict(list)  # (row, rival): (tilt, the most of it, contrast)
         self.products = []  # of standardised residuals at the same seed
         self.squares = defaultdict(list)  # rival: squared residuals of contrasts, over what was expected
         self.noise = np.ones(problem.shape)
@@ -126,14 +137,16 @@ class NaiveRounds(Claims):
         leaders = [entry for entry in came if entry[3] < 0]
         if leaders:
             self.learn()
-            [(_, s, m, _, x)] = leaders
+            _, s, m, part, _ = leaders[0]
+            x, all_here = np.mean([entry[4] for entry in leaders]), len(leaders) == -part // ROOM + 1
             self.across = [entry for entry in came if entry[0] == 0], s
             for j in sorted({arm for _, arm, _, _, _ in came} - {s}):
                 block = [entry for entry in came if entry[1] == j]
-                if len(block) == block[0][3] and self.is_known(s) and self.is_known(j):
-                    y, seeds, k = np.mean([entry[4] for entry in block]), len(block), block[0][2]
-                    self.bet(self.row(s), s, m, x, j, k, y, seeds, self.ratio[j])
-                    self.note_residuals(s, m, x, block)
+                if all_here and len(block) == block[0][3] and self.is_known(s) and self.is_known(j):
+                    y, values, k = np.mean([entry[4] for entry in block]), len(block), block[0][2]
+                    self.bet(self.row(s), s, m, x, len(leaders), j, k, y, values, self.ratio[j])
+                    if self.common:
+                        self.note_residuals(s, m, x, block)
         self.fresh += [(arm, m, x) for _, arm, m, _, x in came]
         if leaders and len(came) == len(entries):
             self.learn()
@@ -148,34 +161,38 @@ class NaiveRounds(Claims):
             for _, j, k, _, y in entries:
                 if self.rows > 1 and i not in (s, j) and self.is_known(i) and self.is_known(j):
                     ratio = self.ratio[i] if j == s else max(self.ratio[i], self.ratio[j])
-                    self.bet(i, i, m, x, j, k, y, 1, ratio)
+                    self.bet(i, i, m, x, 1, j, k, y, 1, ratio)
         self.across = [], -1
 
-    def bet(self, row, s, m, x, j, k, y, seeds, ratio):
-        """On x, a value of arm s at m, less y, the mean of so many of arm j at k."""
-        contrast = x - y - self.high[s, m] + self.low[j, k] + self.tolerance
-        tilt = self.tilt(s, m, j, k, seeds, ratio)
-        self.contrasts[row, j].append((tilt, contrast))
+    def bet(self, row, s, m, x, ns, j, k, y, nj, ratio):
+        """On x, the mean of ns values of arm s at m, less y, that of nj of arm j at k."""
+        bound = self.high[s, m] - self.low[j, k] - self.tolerance
+        worst = self.least[m] - self.most[k] - bound  # that the contrast can be, if values are bounded
+        most = 0.99 / -worst if self.bounded else np.inf
+        self.contrasts[row, j].append((self.tilt(s, m, ns, j, k, nj, ratio), most, x - y - bound))
+        log_factor = log1p if self.bounded else log1p_tanh
         capitals = []
         for scale in SCALES:
-            factors = [scale * g * d for g, d in self.contrasts[row, j]]
-            capitals.append(sum(log1p(tanh(y)) if y > -9 else log(2) + 2 * y - log1p(exp(2 * y)) for y in factors))
+            capitals.append(sum(log_factor(min(scale * g, most) * d) for g, most, d in self.contrasts[row, j]))
         most = max(capitals)
         shares = zip(capitals, weights(3.0), strict=True)
         self.prove(row, j, most + log(0.02 * exp(-most) + sum(w * exp(c - most) for c, w in shares)))
 
-    def tilt(self, s, m, j, k, seeds, ratio):
-        """What would be best if the estimates were right: the gap over the variance of the contrast."""
+    def tilt(self, s, m, ns, j, k, nj, ratio):
+        """What would be best if the estimates were right: the gap over the variance of the contrast, or for bounded
+        values over the mean of its square."""
         (us, es), (uj, ej) = self.estimate(s, m, self.high), self.estimate(j, k, self.low)
-        noise = ratio * self.contrast_noise(s, m, j, k, seeds)
+        noise = ratio * self.contrast_noise(s, m, ns, j, k, nj)
         error = ratio * (1 - self.correlation) * (es + ej)
         gap = us - uj + self.tolerance
         gap = gap - 0.25 * error / gap if gap > 0 else 0.0
-        return max(gap, 0.01 * sqrt(noise)) / (noise + error)
+        gap = max(gap, 0.01 * sqrt(noise))
+        return gap / (noise + error + self.bounded * gap**2)
 
-    def contrast_noise(self, s, m, j, k, seeds):
-        vs, vj = self.noise[s, m], self.noise[j, k]
-        return vs + vj / seeds - 2 * self.correlation * sqrt(vs * vj) / seeds
+    def contrast_noise(self, s, m, ns, j, k, nj):
+        """If they share as many seeds as the one with fewer values has."""
+        vs, vj, shared = self.noise[s, m], self.noise[j, k], min(ns, nj)
+        return vs / ns + vj / nj - 2 * shared * self.correlation * sqrt(vs * vj) / (ns * nj)
 
     def estimate(self, arm, m, bias):
         values = self.told[arm, m]
@@ -190,8 +207,9 @@ class NaiveRounds(Claims):
         means = {m: np.mean(self.told[arm, m]) for m in cells}
         least = max(means[m] - self.high[arm, m] for m in cells)
         most = min(means[m] - self.low[arm, m] for m in cells)
-        if least <= most:
-            return (least + most) / 2
+        lowest, highest = self.tops[:, arm]
+        if max(least, lowest) <= min(most, highest):
+            return (max(least, lowest) + min(most, highest)) / 2
 
         def slope(x):
             total = 0.0
@@ -201,7 +219,9 @@ class NaiveRounds(Claims):
                 total += weight * min(x - (means[m] - self.high[arm, m]), 0.0)
             return total
 
-        return brentq(slope, most, least, xtol=1e-15, rtol=1e-14)
+        if least <= most:  # but outside of what is possible
+            return np.clip(least, lowest, highest)
+        return np.clip(brentq(slope, most, least, xtol=1e-15, rtol=1e-14), lowest, highest)
 
     def note_residuals(self, s, m, x, block):
         """How far leader and rival are from their means so far: for correlation and variances of later rounds."""
@@ -210,7 +230,7 @@ class NaiveRounds(Claims):
             return
         mine, middle = x - np.mean(self.told[s, m]), np.mean(self.told[j, k])
         es, ej = self.noise[s, m] / len(self.told[s, m]), self.noise[j, k] / len(self.told[j, k])
-        expected = self.contrast_noise(s, m, j, k, len(block)) + (1 - self.correlation) * (es + ej)
+        expected = self.contrast_noise(s, m, 1, j, k, len(block)) + (1 - self.correlation) * (es + ej)
         off = mine - (np.mean([entry[4] for entry in block]) - middle)
         self.squares[j].append(off**2 / expected)
         for own, _, _, _, y in block:
@@ -229,6 +249,8 @@ class NaiveRounds(Claims):
             means = [np.mean(values) for values in self.told.values() if values]
             self.between = max(np.var(means, ddof=1) if len(means) > 1 else 0.0, 1e-24 * (1 + np.mean(means) ** 2))
         self.noise = self.variances()
+        if not self.common:
+            return
         self.correlation = np.clip(sum(self.products) / (len(self.products) + 30), 0, 0.97)
         for j in range(self.K):
             self.ratio[j] = (sum(self.squares[j]) + 4) / (len(self.squares[j]) + 4)
