@@ -1,4 +1,4 @@
-"""What a formula beside a noisy top saves, and what it costs where it is no help: `make bench-deterministic`.
+"""What a formula beside a noisy top saves, and what it costs where it is no help: `make bench-noise`.
 
 8 arms; the formula has no noise and a bias of at most 0.1, the top fidelity costs 1 and has noise. Ratios of the mean
 cost to that with the top alone, on the same seeds. The formula helps on random instances, its bias uniform within the

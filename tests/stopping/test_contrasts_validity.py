@@ -24,7 +24,9 @@ SETTINGS = {
     "symmetric": Setting("independent", 4, 2, family="symmetric"),
     "symmetric, cauchy": Setting("independent", 2, 1, law="cauchy", family="symmetric"),
     "symmetric, uniform": Setting("independent", 4, 5, law="uniform", family="symmetric"),
-    "symmetric, two points, tolerance": Setting("independent", 4, 1, law="two points", family="symmetric", tolerance=0.05),
+    "symmetric, two points, tolerance": Setting(
+        "independent", 4, 1, law="two points", family="symmetric", tolerance=0.05
+    ),
     "symmetric, changing, failing": Setting("independent", 4, 2, law="changing", family="symmetric", failing=0.2),
     "symmetric, cheat": Setting("independent", 2, 1, "cheat", family="symmetric"),
     "bounded": Setting("independent", 4, 2, law="bernoulli 0.5", family="bounded"),

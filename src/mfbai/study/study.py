@@ -30,8 +30,8 @@ NO_SEED = (
     "cannot be compared with those of other arms at the same seed"
 )
 NO_ROUND = (
-    "cannot be added: race compares the arms of this study in rounds, whose evaluations are settled before any of their "
-    "values is known, and would not count others; create it with frugal and the e-process, which count all"
+    "cannot be added: race compares the arms of this study in rounds, whose evaluations are settled before any of "
+    "their values is known, and would not count others; create it with frugal and the e-process, which count all"
 )
 
 
