@@ -296,9 +296,10 @@ class Study(Ledger):
 
     def deviation(self) -> Array | None:
         """(K, M) that of the values, as learnt so far; None if the family states it."""
+        if not self.problem.family.learns:
+            return None
         with self._mutex:
-            learns = self.problem.family.learns
-            return 1 / np.sqrt(self._fold.model.law.precision) if learns else None
+            return self.problem.whole(1 / np.sqrt(self._fold.model.law.precision), 0.0)
 
     def trials(self) -> list[tuple[str, Cell]]:
         """The ids and cells (arm, fidelity) of what is under way."""
