@@ -48,6 +48,25 @@ def test_a_remote_study_is_a_study(server, client, tmp_path):
     assert client.load_study("the same").settings.key == remote.settings.key
 
 
+def test_deterministic_fidelities_are_the_same_remotely(client):
+    problem = PROBLEM.replace(deterministic=0, costs=[0.001, 1.0])
+    remote = client.create_study(problem, 0.05)
+    assert remote.problem == problem
+    first = remote.ask()
+    assert first.fidelity_index == 0
+    remote.add(first.arm, first.fidelity, 0.3)
+    with pytest.raises(InvalidInput, match="deterministic"):
+        remote.tell(first, 0.4)
+    remote.tell(first, 0.3)
+    rng = np.random.default_rng(0)
+    while remote.result is None:
+        trial = remote.ask()
+        remote.tell(trial, MEANS[trial.arm_index] + 0.2 * float(rng.normal()) * trial.fidelity_index)
+    assert remote.result.arm == "wide"
+    assert remote.status().counts[:, 0].tolist() == [1, 1, 1]
+    assert verify(remote.export())
+
+
 def test_studies_are_created_from_files_of_this_machine_and_with_all_settings(client, tmp_path):
     (tmp_path / "spec.toml").write_text(TEXT)
     study = client.create_study(tmp_path / "spec.toml", 0.1, direction="minimise", tolerance=0.01, strategy="uniform")

@@ -55,6 +55,14 @@ def test_specs_say_which_fidelities_are_deterministic():
     assert loads(dumps(with_variance)) == with_variance
 
 
+def test_fewer_fidelities_keep_theirs():
+    fewer = problem().replace(costs=[0, 1], biases=[0.1, 0], fidelities=["formula", "fine"])
+    assert fewer.exact == [0]
+    assert problem().replace(costs=1, biases=[0.1, 0], fidelities=["coarse", "fine"]).exact == []
+    assert problem().replace(fidelities=["a", "b", "c"]).exact == [0]
+    assert problem(costs=1.0).replace(deterministic=None).exact == []
+
+
 def test_instances_have_values_there():
     means = np.array([[0.55, 0.5, 0.5], [0.6, 0.62, 0.6], [0.75, 0.8, 0.8]])
     instance = problem().instance(means)

@@ -226,7 +226,11 @@ class Problem:
         >>> Problem(2, costs=1, biases=0, family=Gaussian(0.01)).replace(arms=["old", "new"]).arms
         ('old', 'new')
         """
-        return Problem(**{**self._arguments(), **changes})
+        given = {**self._arguments(), **changes}
+        names = given["fidelities"]
+        if "deterministic" not in changes and not isinstance(names, int) and set(names) <= set(self.fidelities):
+            given["deterministic"] = [name for name in names if self.deterministic[self.fidelities.index(name)]]
+        return Problem(**given)
 
     def instance(
         self, means: ArrayLike, *, name: str | None = None, ties: bool = False, deviation: ArrayLike | None = None
@@ -286,7 +290,7 @@ class Problem:
             "fidelities": self.fidelities,
             "direction": self.direction,
             "seeds": self.seeds,
-            "deterministic": self.deterministic,
+            "deterministic": self.exact,
         }
 
     def _arrays(self) -> tuple[Any, ...]:
