@@ -37,7 +37,7 @@ def test_the_json_has_what_programs_need():
     """Keys as documented; numbers as the library's, in full precision."""
     told = json.loads(run("paper-5x2", "--json", "--delta", "0.01", "1e-10"))
     found = mfbai.oracle("paper-5x2")
-    keys = "instance best_arm tolerance cost_complexity gap unique weights pulls lower_bound"
+    keys = "instance best_arm tolerance cost_complexity gap unique assumes_normal weights pulls lower_bound"
     assert list(told) == keys.split()
     assert (told["instance"], told["best_arm"], told["unique"]) == ("paper-5x2", "arm 5", True)
     assert told["cost_complexity"] == found.cost_complexity
