@@ -145,3 +145,12 @@ def test_all_faults_of_a_data_file_are_told_at_once(folder, refuse):
 
 def test_a_negative_tolerance_is_refused(refuse):
     assert "tolerance is -1.0" in refuse("evidence", "problem.toml", "evaluations.csv", "--tolerance", "-1")
+
+
+@pytest.mark.parametrize("name", ["symmetric", "bounded"])
+def test_families_that_learn_are_judged_by_single_values(name, folder, succeed, refuse):
+    text = PROBLEM.replace('"gaussian"', f'"{name}"').replace("variance = 0.01", "low = 0\nhigh = 2")
+    (folder / "learns.toml").write_text(text)
+    shown = read_json(succeed("evidence", "learns.toml", "evaluations.csv", "--json"))
+    assert shown["leader"] == "deep"
+    assert "the size of the noise" in refuse("evidence", "learns.toml", "tables.json")

@@ -129,3 +129,15 @@ def test_means_outside_their_bias_bounds_are_refused(tmp_path):
     text = TIED.replace("[[0.5], [0.5]]", "[[0.5, 0.5], [0.9, 0.7]]")
     file.write_text(text.replace("[[fidelity]]", "[[fidelity]]\ncost = 0.1\nbias = 0.1\n[[fidelity]]", 1))
     assert "outside the bias bounds [-0.1, 0.1]" in run(str(file), code=2)
+
+
+def test_the_bound_of_a_family_that_learns_says_what_it_assumes(tmp_path):
+    learns = TIED.replace('"gaussian"\nvariance = 1.0', '"symmetric"\nlow = 0\nhigh = 1').replace(
+        "[0.5]]", "[0.6]]\ndeviation = 0.1"
+    )
+    (tmp_path / "learns.toml").write_text(learns)
+    (tmp_path / "known.toml").write_text(TIED.replace("variance = 1.0", "variance = 0.01").replace("[0.5]]", "[0.6]]"))
+    assert "that of normal noise whose deviation is known" in run(str(tmp_path / "learns.toml"))
+    one, other = (json.loads(run(str(tmp_path / f"{name}.toml"), "--json")) for name in ("learns", "known"))
+    assert one["cost_complexity"] == pytest.approx(other["cost_complexity"])
+    assert (one["assumes_normal"], other["assumes_normal"]) == (True, False)

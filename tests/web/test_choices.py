@@ -50,6 +50,8 @@ def test_the_choices_say_what_each_family_takes():
         {"name": "bounds", "required": False},
     ]
     assert families["bernoulli"]["fields"] == []
+    for name in ("symmetric", "bounded"):
+        assert families[name]["fields"] == [{"name": "low", "required": True}, {"name": "high", "required": True}]
 
 
 @pytest.mark.parametrize(

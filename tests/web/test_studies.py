@@ -230,3 +230,19 @@ def test_arms_that_share_seeds(either):
     refused(either.post("", {"spec": SPEC, "delta": 0.1, "seeds": "shared"}), 422, "seeds")
     asked = {"spec": SPEC, "delta": 0.1, "seeds": "common", "strategy": "frugal"}
     refused(either.post("", asked), 422, "seeds")
+
+
+@pytest.mark.parametrize("name", ["symmetric", "bounded"])
+def test_a_study_that_learns_its_noise(server, name):
+    """Created, told, shown and confirmed over HTTP; values out of range are refused."""
+    family = {"name": name, "low": -1.0, "high": 2.0}
+    path = server.create(f"learns {name}", spec={**SPEC, "family": family}, strategy="frugal")
+    rng, state = np.random.default_rng(1), "running"
+    while state == "running":
+        for trial in server.ask(path, n=10):
+            x = float(np.clip(rng.normal(MEANS[trial["arm"]], 0.05), -1.0, 2.0))
+            state = server.tell(path, trial, x).json()["state"]
+    assert server.get(f"{path}/status").json()["result"]["arm"] == "wide"
+    assert verify(server.get(f"{path}/export").json()).verdict.arm == "wide"
+    if name == "bounded":
+        refused(server.post("", {"spec": {**SPEC, "family": {**family, "high": -2}}, "delta": 0.1}), 422, "low is -1.0")
