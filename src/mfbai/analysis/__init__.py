@@ -1,6 +1,7 @@
 """What data and truths say.
 
 evidence        what a set of evaluations says about which arm is best
+values          reading evaluations one by one
 guarantee       the same with a proof: risk, intervals, bias alarms
 variance        whether results vary more than was stated
 oracle          the least possible cost, C*, and the shares that attain it, with a certificate

@@ -39,7 +39,7 @@ class Forecast:
             return self._optimal
         self._status = status
         try:
-            truth = instance_of(status.problem, estimate(status), deviation=self._study.deviation())
+            truth = instance_of(status.problem, estimate(status), deviation=self._study._deviation())
             self._optimal = oracle(truth, self._study.settings.tolerance, start=self._optimal)
         except InvalidInput:  # the best arms tie, by the data so far
             self._optimal = None

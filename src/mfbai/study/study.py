@@ -294,7 +294,7 @@ class Study(Ledger):
             now = self._fold.point()
             return points if points and points[-1] == now else [*points, now]
 
-    def deviation(self) -> Array | None:
+    def _deviation(self) -> Array | None:
         """(K, M) that of the values, as learnt so far; None if the family states it."""
         if not self.problem.family.learns:
             return None
