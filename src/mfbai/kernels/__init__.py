@@ -9,6 +9,7 @@ transport    evidence: how far the data are from a model in which another arm is
 incremental  the same while means move and weights grow a little at a time
 betting      martingales: bets on a cell's true mean
 e_values     what these bets prove about arms
+chords       the same for laws that learn their noise
 allocation   the optimal allocation for known means
 rival_cost   its inner problem: what one rival costs
 softmax      exp for arrays, fast
