@@ -9,7 +9,6 @@ from mfbai import Bounded, Instance, InvalidInput, Symmetric, simulate
 from mfbai.kernels import e_values
 from mfbai.simulation.experiment import Run, prepare
 from mfbai.stopping.e_process import ruled_out
-from mfbai.strategies import STRATEGIES
 from support import odd_noise
 from support.odd_noise import NOISES
 
@@ -47,10 +46,8 @@ def test_the_heuristic_rule_serves_too():
 
 @pytest.mark.parametrize("strategy", REFUSING)
 def test_strategies_that_need_a_variance_refuse(strategy):
-    options = {"best": 1.4, "second": 0.9} if STRATEGIES[strategy].options else {}
-    options = {name: options.get(name, 1.0) for name in STRATEGIES[strategy].options}
     with pytest.raises(InvalidInput, match=r"needs a stated variance, which the symmetric family does not have: take"):
-        simulate(instance_of("symmetric"), strategy, runs=1, options=options)
+        simulate(instance_of("symmetric"), strategy, runs=1)
 
 
 def test_a_rule_that_needs_a_variance_refuses():
