@@ -83,7 +83,7 @@ def evidence(
     >>> problem.arms[found.leader], round(found.value, 3)
     ('wide', 9.695)
     >>> evidence(problem, values=[("plain", 1, 0.5), ("wide", 1, 0.8), ("plain", 0, 0.45)])
-    <Evidence: 2.25 for arm 1 against 0>
+    <Evidence: 2.58333 for arm 1 against 0>
     """
     problem = read_problem(problem)
     model, stats = read_evaluations(problem, counts, means, values, tolerance, Faults())

@@ -70,7 +70,7 @@ def risk(
     >>> problem.arms[found.leader], round(found.level, 4)
     ('wide', 0.0062)
     >>> from mfbai import Bounded
-    >>> scores = [(arm, 0, x) for arm, x in [("old", 0.71), ("new", 0.88), ("old", 0.69), ("new", 0.9)] * 10]
+    >>> scores = [(arm, 0, x) for arm, x in [("old", 0.71), ("new", 0.88), ("old", 0.69), ("new", 0.9)] * 15]
     >>> found = risk(Problem(["old", "new"], costs=1, biases=0, family=Bounded(0, 1)), values=scores)
     >>> found.leader, found.level < 0.05
     (1, True)
