@@ -8,28 +8,28 @@ import pytest
 
 import mfbai
 from mfbai import Gaussian, Instance, simulate
-from mfbai.kernels.stats import SEEDS, Stats, make_stats
+from mfbai.kernels.stats import ROOM, SEEDS, Stats, make_stats
 from mfbai.model.problem import Model
 from mfbai.run import loop
 from mfbai.run.assemble import assemble
-from mfbai.run.state import arrays_of
+from mfbai.run.state import arrays_of, changing
 from mfbai.run.truth import draw, make_truth
 from mfbai.strategies import STRATEGIES, ask
 from mfbai.strategies.interface import seed
-from support.wilds import race, tied_field, wild
+from support.wilds import noise_of, race, tied_field, wild
 
-KINDS = ("independent", "common")
+KINDS = ("independent", "common", "symmetric", "bounded")  # the first has books, the others rounds
 MEANS = [[0.3, 0.35], [0.55, 0.5], [0.8, 0.75]]
 COSTS, BIASES = [[0.2, 1.0], [0.1, 2.0], [0.3, 1.0]], ([-0.06, 0.0], [0.08, 0.0])
 
 
-def instance_of(seeds, direction="maximise", variance=0.04):
+def instance_of(kind, direction="maximise", variance=0.04):
     sign = 1.0 if direction == "maximise" else -1.0
     low, high = (np.array(bias) for bias in BIASES)
     biases = (low, high) if sign > 0 else (-high, -low)
-    shared = {"correlation": 0.6} if seeds == "common" else {}
+    shared = {"seeds": "common", "correlation": 0.6} if kind == "common" else {}
     means = sign * np.array(MEANS)
-    return Instance(means, COSTS, biases, Gaussian(variance), direction=direction, seeds=seeds, **shared)
+    return Instance(means, COSTS, biases, direction=direction, **noise_of(kind, means, variance), **shared)
 
 
 class Run(NamedTuple):
@@ -42,7 +42,7 @@ class Run(NamedTuple):
 
     @property
     def records(self):
-        return self.stats, self.state, self.outcome
+        return changing(self.model), self.stats, self.state, self.outcome
 
     @property
     def ended(self):
@@ -76,9 +76,9 @@ def assert_equal(one, other):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("seeds", KINDS)
-def test_asking_changes_nothing(seeds):
-    instance = instance_of(seeds)
+@pytest.mark.parametrize("kind", KINDS)
+def test_asking_changes_nothing(kind):
+    instance = instance_of(kind)
     run = start(instance)
     evaluations(instance, run, np.random.default_rng(1), 17)
     before = [array.copy() for array in arrays_of(run.records)]
@@ -86,20 +86,20 @@ def test_asking_changes_nothing(seeds):
     cells = {ask(run.model, run.stats, run.state, pending) for _ in range(3)}
     assert len(cells) == 1
     assert len({seed(run.model, run.stats, run.state, pending) for _ in range(3)}) == 1
-    if seeds == "common":
+    if kind != "independent":
         STRATEGIES["race"].round(run.state)
     assert_equal(tuple(before), run.records)
 
 
-@pytest.mark.parametrize("seeds", KINDS)
-def test_a_run_is_a_fold_of_its_evaluations(seeds):
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_is_a_fold_of_its_evaluations(kind):
     """Whether they are told one by one, or all at once."""
-    instance = instance_of(seeds, variance=0.2)
+    instance = instance_of(kind, variance=0.2)
     run, again = start(instance), start(instance)
     journal = evaluations(instance, run, np.random.default_rng(2), 300)
     arms, fidelities, values, numbers = (np.array(column) for column in zip(*journal, strict=True))
     given = arms, fidelities, values
-    if seeds == "common":
+    if kind != "independent":
         loop.replay_rounds(again.model, again.stats, again.state, again.state.rule, again.outcome, *given, numbers)
     else:
         loop.replay(again.model, again.stats, again.state, again.state.rule, again.outcome, *given)
@@ -107,10 +107,10 @@ def test_a_run_is_a_fold_of_its_evaluations(seeds):
     assert_equal(run.records, again.records)
 
 
-@pytest.mark.parametrize("seeds", KINDS)
-def test_copies_of_the_arrays_restore_a_run_wherever_it_is(seeds):
-    """With common seeds, in the middle of a round."""
-    instance = instance_of(seeds, variance=0.2)
+@pytest.mark.parametrize("kind", KINDS)
+def test_copies_of_the_arrays_restore_a_run_wherever_it_is(kind):
+    """With rounds, in the middle of one."""
+    instance = instance_of(kind, variance=0.2)
     for steps in (3, 20, 33):
         run = start(instance)
         evaluations(instance, run, np.random.default_rng(3), steps)
@@ -122,12 +122,12 @@ def test_copies_of_the_arrays_restore_a_run_wherever_it_is(seeds):
         assert_equal(run.records, other.records)
 
 
-@pytest.mark.parametrize("seeds", KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("tolerance", [0.0, 0.1])
-def test_both_directions_mirror_each_other(seeds, tolerance):
+def test_both_directions_mirror_each_other(kind, tolerance):
     runs = []
     for direction in ("maximise", "minimise"):
-        instance = instance_of(seeds, direction)
+        instance = instance_of(kind, direction)
         run = start(instance, tolerance=tolerance)
         runs.append((evaluations(instance, run, np.random.default_rng(5), 2000), run))
     assert runs[0][0] == runs[1][0]
@@ -135,19 +135,22 @@ def test_both_directions_mirror_each_other(seeds, tolerance):
     assert_equal(runs[0][1].records, runs[1][1].records)
 
 
-def test_a_round_is_what_asking_in_turn_gives():
-    instance = instance_of("common", variance=0.2)
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_a_round_is_what_asking_in_turn_gives(kind):
+    instance = instance_of(kind, variance=0.2)
     run = start(instance)
     truth = make_truth(instance.means, instance.correlation)
     pending, rng = np.zeros(instance.shape, dtype=np.int64), np.random.default_rng(6)
     for number in range(6):
         entries = STRATEGIES["race"].round(run.state)
-        assert entries[0][3] == -len(entries)
-        assert entries[0][2] == 0
+        leads = [entry[0] for entry in entries].count(entries[0][0])
+        first = -(leads - 1) * ROOM - len(entries) if number else -len(entries)
+        assert entries[0][2:] == (0, first)
+        assert leads == 1 or kind != "common" or number == 0
         for arm, m, own, part in entries:
             assert ask(run.model, run.stats, run.state, pending) == (arm, m)
             assert seed(run.model, run.stats, run.state, pending) == (number * SEEDS + own, part)
-            assert part == -len(entries) or part == sum(entry[0] == arm for entry in entries)
+            assert part == first or part == sum(entry[0] == arm for entry in entries)
             run.stats.seed[:] = number * SEEDS + own, part
             run.tell(arm, m, draw(truth, run.model, run.stats, rng, arm, m), (number * SEEDS + own, part))
 
@@ -180,11 +183,11 @@ def test_with_eight_evaluations_under_way_it_ends_with_right_answers(name, batch
     assert np.mean([run.stats.spent[0] for run in runs]) < 2 * alone
 
 
-@pytest.mark.parametrize("seeds", KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("direction", ["maximise", "minimise"])
-def test_it_finds_the_best_arm(seeds, direction):
+def test_it_finds_the_best_arm(kind, direction):
     """At delta 0.01 more than 3 errors in 60 runs have a probability below 0.4 %."""
-    found = simulate(instance_of(seeds, direction), "race", 0.01, 60, stopping="contrasts", max_steps=200_000)
+    found = simulate(instance_of(kind, direction), "race", 0.01, 60, stopping="contrasts", max_steps=200_000)
     assert found.stopped.all()
     assert found.error_rate <= 3 / 60
 
@@ -202,27 +205,28 @@ def test_a_cell_that_is_nearly_free_and_without_noise_is_not_evaluated_for_ever(
             assert run.stats.count[:, 0].sum() <= 200
 
 
-@pytest.mark.parametrize("seeds", KINDS)
-def test_a_thousand_arms(seeds):
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_thousand_arms(kind):
     rng = np.random.default_rng(9)
     tops = rng.uniform(0.0, 0.7, (1000, 1))
     tops[500] = 1.0
-    instance = Instance(tops + np.array([0.01, 0.0]), [0.1, 1.0], [0.02, 0.0], Gaussian(0.04), seeds=seeds)
+    means, seeds = tops + np.array([0.01, 0.0]), "common" if kind == "common" else "independent"
+    instance = Instance(means, [0.1, 1.0], [0.02, 0.0], seeds=seeds, **noise_of(kind, means, 0.04))
     found = simulate(instance, "race", delta=0.01, runs=2, stopping="contrasts", max_steps=1_000_000)
     assert found.stopped.all()
     assert found.answers.tolist() == [500, 500]
 
 
-@pytest.mark.parametrize("seeds", KINDS)
-def test_random_problems_end(seeds):
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_problems_end(kind):
     """At full size: bench/contrasts.py. 17 wrong answers are allowed on average; 40 have a probability below 1e-5."""
-    ends = [race(wild(number, seeds), number, 1_000_000) for number in range(200, 500)]
+    ends = [race(wild(number, kind), number, 1_000_000) for number in range(200, 500)]
     assert all(end.answer >= 0 for end in ends)
     assert sum(not end.right for end in ends) < 40
 
 
-@pytest.mark.parametrize("seeds", KINDS)
-def test_if_the_best_is_ruled_out_by_bad_luck_and_the_others_tie_it_still_ends(seeds):
-    problem = tied_field(seeds)
+@pytest.mark.parametrize("kind", KINDS)
+def test_if_the_best_is_ruled_out_by_bad_luck_and_the_others_tie_it_still_ends(kind):
+    problem = tied_field(kind)
     ends = [race(problem, run, 200_000) for run in range(200)]
     assert all(end.answer >= 0 for end in ends)

@@ -6,6 +6,7 @@ import numpy as np
 
 from mfbai import Gaussian, Instance
 from mfbai.kernels.stats import make_stats
+from mfbai.model.families import Bounded, Symmetric
 from mfbai.run.assemble import assemble
 from mfbai.run.loop import advance, make_outcome
 from mfbai.run.truth import make_truth
@@ -24,8 +25,21 @@ class End(NamedTuple):
     right: bool
 
 
-def wild(number, seeds):
+def noise_of(kind, means, variance):
+    """The kinds are independent and common, which say how seeds are and have a known variance; symmetric and bounded,
+    with independent seeds and none: the family, and the deviation if it does not say it."""
+    if kind in ("independent", "common"):
+        return {"family": Gaussian(variance)}
+    spread = np.sqrt(variance) * np.ones_like(means)
+    if kind == "symmetric":
+        return {"family": Symmetric(means.min() - 1.0, means.max() + 1.0), "deviation": spread}
+    low, high = (means - 4.0 * spread).min(axis=0), (means + 4.0 * spread).max(axis=0)
+    return {"family": Bounded(low, high), "deviation": spread}
+
+
+def wild(number, kind):
     """The problem of that number: 2 to 8 arms, 1 to 4 fidelities; in a fifth of them arms other than the best tie."""
+    seeds = "common" if kind == "common" else "independent"
     rng = np.random.default_rng([number, seeds == "common"])
     K, M = int(rng.integers(2, 9)), int(rng.integers(1, 5))
     gap = 10 ** rng.uniform(-1.2, 1.0)
@@ -54,15 +68,17 @@ def wild(number, seeds):
     sign = -1.0 if direction == "minimise" else 1.0
     bounds = radii + 1e-9 * (radii > 0)
     shared = {"correlation": rng.choice([0.0, 0.5, 0.9, 0.99])} if seeds == "common" else {}
-    instance = Instance(sign * means, costs, bounds, Gaussian(variance), direction=direction, seeds=seeds, **shared)
+    noise = noise_of(kind, sign * means, variance)
+    instance = Instance(sign * means, costs, bounds, direction=direction, seeds=seeds, **noise, **shared)
     return Wild(instance, rng.choice([0.1, 0.01]), tolerance)
 
 
-def tied_field(seeds):
+def tied_field(kind):
     """One arm is the best, by half a deviation, and the three others tie."""
     means = np.full((4, 1), 0.5)
     means[3] = 0.55
-    return Wild(Instance(means, [1.0], [0.0], Gaussian(0.01), seeds=seeds), 0.3, 0.0)
+    seeds = "common" if kind == "common" else "independent"
+    return Wild(Instance(means, [1.0], [0.0], seeds=seeds, **noise_of(kind, means, 0.01)), 0.3, 0.0)
 
 
 def race(problem, run, longest):
