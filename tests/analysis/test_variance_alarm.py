@@ -126,12 +126,12 @@ def test_values_however_large_do_no_harm():
 @pytest.mark.parametrize(
     ("values", "told"),
     [
-        ([("thin", 0, 1.0)], "values[0] has the arm 'thin': known: plain, wide"),
-        ([(0, 0, 1.0), (0, 2, 1.0)], "values[1] has the fidelity 2"),
-        ([(True, 0, 1.0)], "values[0] has the arm True"),
-        ([(0, 0, "1")], "values[0] has the value '1': give a finite number"),
-        ([(0, 0, float("nan"))], "values[0] has the value nan"),
-        ([(0, 0)], "values[0] is (0, 0): give an arm, a fidelity and a value"),
+        ([("thin", 0, 1.0)], "values[0] has an unknown arm, 'thin': known: plain, wide"),
+        ([(0, 0, 1.0), (0, 2, 1.0)], "values[1] has an unknown fidelity, 2"),
+        ([(True, 0, 1.0)], "values[0] has an unknown arm, True"),
+        ([(0, 0, "1")], "values[0] the value is '1': give a number"),
+        ([(0, 0, float("nan"))], "values[0] the value is nan: a gaussian evaluation cannot return that"),
+        ([(0, 0)], "values[0] is (0, 0): give arm, fidelity and value"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_refused(values, told):

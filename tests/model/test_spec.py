@@ -391,7 +391,11 @@ def test_families_that_learn_are_read_with_their_deviation_and_written_again(tex
             "deviation is -1.0: a deviation cannot be negative; check the [truth]",
         ),
         ('name = "bounded"\nlow = 0\nhigh = 0.9', 0.1, "means[2, 0] is 0.91: a mean of this bounded family must be in"),
-        ('name = "gaussian"\nvariance = 0.01', 0.1, "deviation is not for the gaussian family, which states its noise"),
+        (
+            'name = "gaussian"\nvariance = 0.01',
+            0.1,
+            "deviation is given: the gaussian family says itself how noisy values are",
+        ),
     ],
 )
 def test_families_that_learn_are_told_what_is_wrong(text, deviation, fault):

@@ -11,10 +11,9 @@ from mfbai.run import loop
 from mfbai.strategies import ask
 from mfbai.strategies.interface import seed as seed_of
 from mfbai.study import ledger
-from mfbai.study.study import Study
 from support.certificates import forged, numbers, rejected_at, resealed
-from support.folds import records_of, replayed, same_bits, same_fold
-from support.rounds import SHARED, asks, evaluate, finish, rounds_of, value_of
+from support.folds import records_of, same_bits
+from support.rounds import SHARED, act, actions, asks, check_counts, evaluate, finish, rounds_of, value_of
 from support.studies import PROBLEM
 
 NEVER = 1e-200  # a risk so small that there is no verdict
@@ -91,67 +90,13 @@ def test_a_study_asks_and_answers_as_the_simulator_does_step_for_step(study):
 # --- counting, whatever happens
 
 
-def counted(study):
-    """The plain rule: all that was asked for before the first trial that is not back, but for what failed."""
-    bodies = [event.body for event in study.journal()]
-    back = {body["trial"]: body.get("value") for body in bodies if body["kind"] in ("tell", "fail")}
-    rows = []
-    for body in bodies:
-        if body["kind"] != "ask":
-            continue
-        if body["trial"] not in back:
-            break
-        if back[body["trial"]] is not None:
-            place = (body["seed_number"], body["part"])
-            rows.append((body["arm"], body["fidelity"], back[body["trial"]], *place))
-    return rows
-
-
-def check_counts(study):
-    """What the kernels saw is what the plain rule says, and what a replay gives, with and without a snapshot."""
-    rows, parts = counted(study), study.settings.parts
-    state = parts.make_state()
-    records = (make_stats(SHARED.shape), state, parts.make_rule(state), loop.make_outcome(1))
-    for arm, fidelity, value, number, part in rows:
-        records[0].seed[:] = number, part
-        loop.step(parts.model, *records, arm, fidelity, value)
-    assert same_bits(records_of(study._fold)[:4], records)
-    assert study.status().counts.sum() == len(rows)
-    told = sum(event.body["kind"] == "tell" for event in study.journal())
-    assert study.status().waiting == told - len(rows)
-    assert same_fold(study._fold, replayed(study))
-    opened = Study(study._storage, study._study)
-    opened.status()
-    assert same_fold(opened._fold, study._fold)
-    assert opened.under_way() == study.under_way()
-
-
-actions = st.lists(
-    st.tuples(st.sampled_from(["ask", "ask", "tell", "tell", "tell", "fail", "release"]), st.integers(0, 10**6)),
-    max_size=40,
-)
-
-
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(actions=actions, snapshots=st.sampled_from([1, 4, 10_000]))
 def test_results_count_in_the_order_of_asking_whatever_happens(actions, snapshots):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ledger, "SNAPSHOT_EVERY", snapshots)
         study = create_study(SHARED, NEVER, storage="sqlite://")
-        under_way = {}
-        for kind, pick in actions:
-            if kind == "ask":
-                under_way |= {trial.id: trial for trial in study.ask_many(pick % 5 + 1)}
-            elif under_way:
-                trial = under_way[sorted(under_way)[pick % len(under_way)]]
-                if kind == "release":
-                    study.release(trial)
-                    continue
-                del under_way[trial.id]
-                if kind == "tell":
-                    study.tell(trial, value_of(trial))
-                else:
-                    study.fail(trial, "lost")
+        act(study, actions)
         check_counts(study)
         assert verify(study.export())
 

@@ -86,7 +86,7 @@ def find_risk(model: Model, stats: Stats, rule: e_process.State | None = None, a
     for arm in arms:
         transport.fit(model, stats.count, stats.mean, arm, work)
     seen = stats.count.sum(axis=1) > 0
-    placed = (seen | (np.isfinite(model.top_low) & np.isfinite(model.top_high))) & ~model.beaten
+    placed = (seen | (~np.isnan(model.exact.value)).any(axis=1)) & ~model.beaten
     first = max(arms, key=lambda arm: work.psi_low[arm] + work.psi_high[arm] if placed[arm] else -inf)
     leader = first if answer is None else answer
     evidence = np.where(np.arange(len(arms)) == leader, inf, 0.0)
@@ -191,8 +191,9 @@ def bias_alarms(
 def all_alarms(problem: Problem, model: Model, stats: Stats, delta: float) -> list[BiasAlarm]:
     """The same of statistics, and of the values of deterministic fidelities in the model."""
     found = contradictions(problem, model)
+    wrong = {alarm.arm for alarm in found}
     for alarm in find_alarms(model, stats, delta):
-        if any(alarm.arm == other.arm for other in found):
+        if alarm.arm in wrong:
             continue
         known = np.flatnonzero(~np.isnan(model.exact.value[alarm.arm]))
         top = model.cost.shape[1] - 1
