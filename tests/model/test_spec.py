@@ -394,7 +394,7 @@ def test_families_that_learn_are_read_with_their_deviation_and_written_again(tex
         (
             'name = "gaussian"\nvariance = 0.01',
             0.1,
-            "deviation is given: the gaussian family says itself how noisy values are",
+            "deviation is given: the gaussian family says itself",
         ),
     ],
 )

@@ -12,11 +12,7 @@ side. If values are bounded, so that D_n is b_n at least, symmetry is not needed
 
     1 + l_n (D_n - q),    l_n at most .99 / (q - b_n)
 
-<<<<<<< HEAD
 It, too, has a mean of 1 at most for q >= d, and falls with q: with l_n at that limit it is linear in 1 / (q - b_n).
-=======
-It, too, has a mean of 1 at most for q >= d, and falls with q: at its limit, l_n makes it linear in 1 / (q - b_n).
->>>>>>> c6b2d82 (Studies: tests for rounds with seeds of their own)
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """What a round bets, by what is known of the noise. y is a contrast less its bound: its mean is 0 at most if j is best.
-=======
-"""What a round bets, by what is known of the noise; y, a contrast less its bound, has a mean of 0 at most if j is best.
->>>>>>> c6b2d82 (Studies: tests for rounds with seeds of their own)
 
 nothing but that y is symmetric   1 + tanh(l y): it rises in y, and around 0 it is 1 and an odd function
 values between bounds             1 + l y, with l below 1 / (the least that y can be): linear, and never below 0
