@@ -1,18 +1,20 @@
-"""Rounds: bets on contrasts where arms share seeds, and nothing is known of the noise.
+"""Rounds: bets on contrasts where arms share seeds, or the size of the noise is unknown.
 
-A round evaluates the leader at a new seed, and its rivals at the same one; a rival may have further seeds of the round.
-Who takes part, at which fidelities and with how many seeds, is settled before the first of the round's values. With D
-the leader's value less the mean of the rival's, the claim "j is the best" says that
+A round evaluates the leader, and then its rivals, each at one fidelity and some times. Where arms share seeds, they
+have those of the round in turn, the first for all; else every value has a seed of its own. Who takes part, at which
+fidelities and how often, is settled before the first of the round's values. With D the mean of the leader's values less
+that of the rival's, the claim "j is the best" says that
 
     D - B has a mean of 0 at most,    B = bias_high of the leader's cell - bias_low of the rival's
 
-If D is symmetric around its mean, the factor 1 + tanh(l (D - B)) has a mean of 1 at most, for every l >= 0 that was
-chosen before the round. The product of the factors over the rounds rules out j once it reaches 1 / delta; several l are
-tried side by side, and some of the capital is not bet. docs/theory/guarantee.md.
+A factor that has a mean of 1 at most then (`round_bets`) is bet on it, with a tilt that was chosen before the round.
+The product of the factors over the rounds rules out j once it reaches 1 / delta; several tilts are tried side by side,
+and some of the capital is not bet. docs/theory/guarantee.md.
 
-l is what would be best if the means, variances and correlations estimated from earlier rounds were right; so what a
-round tells is learnt when it is over. A rival that lost one of its values in a round is not bet on in that round, and
-if the leader lost its, nobody is: nothing depends on the values.
+The tilt is what would be best if the means, variances and correlations estimated from earlier rounds were right; so
+what a round tells is learnt when it is over. With seeds of their own, values are known to be uncorrelated. A rival that
+lost one of its values in a round is not bet on in that round, and if the leader lost one of its, nobody is: nothing
+depends on the values.
 """
 
 from math import exp, log, sqrt

@@ -1,10 +1,12 @@
-"""Race with common seeds: the leader and all rivals in rounds, each at the fidelity that finishes at the least cost.
+"""Race in rounds: the leader and all rivals, each at the fidelity that finishes at the least cost.
 
-The first round has every arm at two seeds, at its cheapest fidelity. From then on a round has the leader at one seed,
-and every rival that is not ruled out at one to three. With u = R[s, m] + R[j, k] for how far the cells may reach
-(`optimism`) and v the variance of the contrast, a round is expected to bring about ln 2 (1 - exp(-u^2 / (2 v ln 2)))
-nats. The leader's fidelity and each rival's fidelity and number of seeds are those that would finish at the least cost:
-for a number of rounds, each rival takes the cheapest of what rules it out by then, and that number is searched for.
+The first round has every arm at its cheapest fidelity: twice if arms share seeds, else once. From then on a round has
+one value of the leader, or up to four if seeds are independent, and one to three of every rival that is not ruled out.
+With u = R[s, m] + R[j, k] for how far the cells may reach (`optimism`) and v the variance of the contrast, a round is
+expected to bring `round_bets.nats`; for symmetric noise about ln 2 (1 - exp(-u^2 / (2 v ln 2))). The fidelities and
+numbers of values of the leader and of each rival are those that would finish at the least cost: for a number of rounds,
+each rival takes the cheapest of what rules it out by then, and that number is searched for. More values of the leader
+are tried as long as they help: it meets all rivals, so that it pays to know it better.
 Plans hold for a few rounds: until the leader changes, a rival is ruled out or there are 5 % more rounds.
 """
 
@@ -22,7 +24,7 @@ from mfbai.strategies.interface import ask, seed, tell
 from mfbai.strategies.optimism import reach_of
 from mfbai.strategies.race.field import forgotten, largest
 
-FIRST = 2  # seeds of the first round
+FIRST = 2  # values of each arm in the first round, where arms share seeds
 MOST = 3  # values that a rival has in a round
 LEADS = 4  # values that the leader has in a round where seeds are independent
 BETA = 1.5  # optimism: ln(1 + BETA * needed / evidence)
