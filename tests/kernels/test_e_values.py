@@ -80,7 +80,7 @@ def evidence_of(case, kernel=e_values.against, target=-inf):
                 start = transport.pair(model, stats.count, stats.mean, i, j, work.psi[i], work)[1]
                 start = start if np.isfinite(start) else 0.0
                 if kernel is e_values.search:
-                    table[i, j] = e_values.search(model.law, model, stats, i, j, -1, start, target, claim)[0]
+                    table[i, j] = e_values.search(model, stats, i, j, -1, start, target, claim)[0]
                 else:
                     table[i, j] = kernel(model.law, model, stats, i, j, start, target, claim)[0]
     return table
@@ -175,7 +175,7 @@ def test_contradictions_are_just_below_what_brute_force_finds(name):
             transport.fit(model, stats.count, stats.mean, arm, work)
             start = float(np.clip(0.0, work.psi_low[arm], work.psi_high[arm]))
             for only in range(-1, case.counts.shape[1] - 1):
-                found = e_values.search(model.law, model, stats, arm, -1, only, start, -inf, claim)[0]
+                found = e_values.search(model, stats, arm, -1, only, start, -inf, claim)[0]
                 pairs.append((found, slow.least_clash(arm, None if only < 0 else only), (case, arm, only)))
     assert_just_below(pairs)
 

@@ -96,7 +96,7 @@ def test_contradictions_are_just_below_those_of_the_plain_version(name):
         slow, claim = plain.Claims(problem, rows), e_values.make_work()
         for arm in range(2):
             expected = slow.contradiction(arm)
-            found = e_values.search(model.law, model, stats, arm, -1, -1, 0.3, -inf, claim)[0]
+            found = e_values.search(model, stats, arm, -1, -1, 0.3, -inf, claim)[0]
             assert expected - 2 * CLOSE <= found <= expected + 1e-6 * (1 + abs(expected))
 
 
@@ -107,7 +107,7 @@ def test_an_interval_leaves_out_only_what_is_ruled_out_and_not_much_less(name):
         model, stats = kernel_inputs(problem, rows)
         slow, claim = plain.Claims(problem, rows), e_values.make_work()
         for arm in range(2):
-            found = e_values.limit(model.law, model, stats, arm, 1.0, target, claim)
+            found = e_values.limit(model, stats, arm, 1.0, target, claim)
             first = slow.first_left(arm, target)
             step = (slow.most[arm] - slow.least[arm]) / 399
             assert found <= first + 1e-6

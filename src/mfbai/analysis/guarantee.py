@@ -132,7 +132,7 @@ def find_intervals(model: Model, stats: Stats, sign: float, delta: float) -> Arr
     target, claim, ends = log(2 * K / delta), e_values.make_work(), np.zeros((K, 2))
     for arm in range(K):
         if stats.count[arm].any():
-            ends[arm] = [e_values.limit(model.law, model, stats, arm, side, target, claim) for side in (1.0, -1.0)]
+            ends[arm] = [e_values.limit(model, stats, arm, side, target, claim) for side in (1.0, -1.0)]
         else:
             ends[arm] = model.top_low[arm], model.top_high[arm]
     return ends if sign > 0 else -ends[:, ::-1]
@@ -241,9 +241,9 @@ def find_alarms(model: Model, stats: Stats, delta: float) -> list[BiasAlarm]:
 def _contradiction(model: Model, stats: Stats, arm: int, only: int, tests: int, delta: float) -> float:
     """The least level, of those down from delta, at which an arm's data contradict each other; 1 if they do not."""
     x, claim, target = _psi(model, stats, arm), e_values.make_work(), log(tests / delta)
-    if e_values.search(model.law, model, stats, arm, -1, only, x, target, claim)[0] < target:
+    if e_values.search(model, stats, arm, -1, only, x, target, claim)[0] < target:
         return 1.0
-    return tests * exp(-max(e_values.search(model.law, model, stats, arm, -1, only, x, -inf, claim)[0], target))
+    return tests * exp(-max(e_values.search(model, stats, arm, -1, only, x, -inf, claim)[0], target))
 
 
 def _psi(model: Model, stats: Stats, arm: int) -> float:

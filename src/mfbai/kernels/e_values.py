@@ -53,14 +53,26 @@ def against(law, model, stats, i, j, start, target, work):
 
 
 @generic(0, choose=lambda law: search_by_halves if law.known else search_by_chords)
-def search(law, model, stats, i, j, only, start, target, work):
-    """The same for every family, and also, if j < 0, for the claim that the cells of i contradict each other; of these
-    `only` the given fidelity and the top if >= 0."""
+def chosen_search(law, model, stats, i, j, only, start, target, work):
+    """See `search`."""
 
 
 @generic(0, choose=lambda law: limit_by_halves if law.known else limit_by_chords)
-def limit(law, model, stats, arm, side, target, work):
+def chosen_limit(law, model, stats, arm, side, target, work):
+    """See `limit`."""
+
+
+@kernel
+def search(model, stats, i, j, only, start, target, work):
+    """The same as `against` for every family, and also, if j < 0, for the claim that the cells of i contradict each
+    other; of these `only` the given fidelity and the top if >= 0."""
+    return chosen_search(model.law, model, stats, i, j, only, start, target, work)
+
+
+@kernel
+def limit(model, stats, arm, side, target, work):
     """The end of the top means that are ruled out at `target`, up to rounding: all below it (side +1) or above it."""
+    return chosen_limit(model.law, model, stats, arm, side, target, work)
 
 
 @kernel
