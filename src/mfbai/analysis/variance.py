@@ -24,6 +24,7 @@ from mfbai.kernels.stats import Stats, make_stats
 from mfbai.model.problem import Array, Instance, Model, Problem
 
 RATIOS = 1.25 * 2.0 ** np.arange(20)  # of the true variance to the stated one, up to 655,360: all are tried at once
+MOST = 10  # alarms of single cells: where one variance was stated for a thousand, one mistake is enough
 LARGEST = 1e300  # of a sum of squares over its variance: beyond it, all that matters is that it is large
 
 
@@ -86,7 +87,8 @@ def find_variance_alarms(model: Model, stats: Stats, delta: float) -> list[Varia
         spare = max(count.sum() - np.count_nonzero(count), 1.0)
         found.append(VarianceAlarm(None, None, float(level), float(squares.sum() / spare)))
     levels = _level(log_evidence(squares, count), 2 * count.size)
-    for arm, m in np.argwhere(levels <= delta).tolist():
+    surest = sorted(np.argwhere(levels <= delta).tolist(), key=lambda cell: levels[tuple(cell)])[:MOST]
+    for arm, m in sorted(surest):
         found.append(VarianceAlarm(arm, m, float(levels[arm, m]), float(squares[arm, m] / (count[arm, m] - 1))))
     return found
 
