@@ -169,7 +169,7 @@ def test_it_is_dearer_than_the_stylised_rule():
 
 
 def test_planning_knows_its_ideal_cost():
-    """Counts are set there, not observed one by one, and can be parts of evaluations."""
+    """Counts are set there, not observed one by one, and rounded up."""
     instance = mfbai.load("paper-4x5")
     problem, found = instance.problem, mfbai.oracle(instance)
     rule = RULES["kaufmann-koolen"]
@@ -177,5 +177,5 @@ def test_planning_knows_its_ideal_cost():
     counts = cost * found.weights / problem.costs
     f = mfbai.evidence(problem, counts, instance.means).matrix[instance.best]
     wanted = threshold(problem, np.where(counts > 0, np.maximum(counts, 1), 0), 0.01, 5)[instance.best]
-    assert np.delete(f / wanted, instance.best).min() == pytest.approx(1.0, rel=1e-3)
+    assert np.delete(f / wanted, instance.best).min() == pytest.approx(1.0, rel=1e-2)
     assert exp(-f.min()) < 0.01

@@ -136,7 +136,7 @@ def test_the_verdict_says_that_it_rests_on_symmetric_differences(study):
 
 def test_a_single_fidelity_has_no_bias_bounds_to_rest_on():
     study = create_study(SHARED.replace(costs=[1.0], biases=[0.0], fidelities=1), 0.05, storage="sqlite://")
-    assert "symmetric around their means; it cost" in str(finish(study))
+    assert "differences at the same seed are symmetric; it cost" in str(finish(study))
 
 
 def test_shared_luck_cancels():

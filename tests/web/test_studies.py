@@ -68,7 +68,7 @@ def test_a_view_has_the_sentences_and_the_forecast_of_the_library(server):
     assert len(view["alarms"]) == len(view["status"]["alarms"]) == 1
     varied = [sentences.variance_alarm(alarm, study.problem) for alarm in status.variance_alarms]
     assert view["variance_alarms"] == varied
-    assert [alarm["arm"] for alarm in view["status"]["variance_alarms"]] == [None, "wide"]
+    assert [alarm["arm"] for alarm in view["status"]["variance_alarms"]] == ["wide"]
     assert (view["rule"], view["proof_decides"]) == ("the rule 'contrasts'", True)
     assert view["remaining"] == pytest.approx(Forecast(study).remaining(status), rel=1e-3)
 

@@ -70,7 +70,7 @@ def _check_deterministic(cells: Cells, given: Any, family: Any) -> NDArray[np.bo
     exact = np.zeros(cells.shape[1], dtype=np.bool_)
     variance = getattr(family, "variance", None)
     if variance is not None:
-        with suppress(ValueError, TypeError):  # `check` of the family reports what is wrong with it
+        with suppress(ValueError, TypeError, OverflowError):  # `check` of the family reports what is wrong with it
             exact |= noise_free(np.asarray(variance, dtype=np.float64))
     if given is None:
         return exact
