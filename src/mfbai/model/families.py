@@ -63,7 +63,7 @@ class Memory(NamedTuple):
 
     pooled: NDArray[np.float64]  # (2, M) of each fidelity: sums of squared deviations from the cells' means; how many
     total: NDArray[np.float64]  # (3,) of all values: how many, their mean, the sum of squared deviations from it
-    due: NDArray[np.float64]  # (1,) the number of values at which all cells are estimated anew
+    due: NDArray[np.float64]  # (1,) the number of values at which all cells are estimated again
 
 
 @traits(quadratic=True, known=False)

@@ -10,7 +10,7 @@ between two points it is above its chord; and the ln of a mixture of exponential
 
 A cell's variance is drawn towards that of its fidelity, which is drawn towards that of all fidelities, which starts
 from that of all values as if they were of one cell. An evaluation changes the estimate of its own cell only, so that
-what others keep of other cells stays right; all are estimated anew whenever the number of values has doubled, and
+what others keep of other cells stays right; all are estimated again whenever the number of values has doubled, and
 `model.epoch` says so.
 """
 
