@@ -155,3 +155,15 @@ def test_a_guess_in_a_file_is_held_against_the_family():
 def test_a_guess_must_be_a_table_that_says_something(table, told):
     (fault,) = faults_of(loads, SPEC + table)
     assert fault.startswith(told)
+
+
+def test_only_a_plan_needs_to_know_how_noisy_values_are(tmp_path):
+    """A study, say, is created from the same file without that."""
+    family = '[family]\nname = "symmetric"\nlow = 0.0\nhigh = 2.0\n'
+    text = f"{SPEC.partition('[family]')[0]}{family}[guess]\ngap = 0.1\nbest = 0.9\n"
+    assert loads(text).family.name == "symmetric"
+    file = tmp_path / "noisy.toml"
+    file.write_text(text)
+    told = "guess has no 'deviation': the symmetric family does not say how noisy values are"
+    assert faults_of(mfbai.plan, file)[0].startswith(told)
+    assert faults_of(loads, f"{text}deviation = -1\n") == ["[guess] deviation is -1.0: a deviation cannot be negative"]

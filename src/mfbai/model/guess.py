@@ -68,8 +68,10 @@ class Guess:
     def check(self, problem: Problem) -> None:
         """Raise InvalidInput, with every reason, if no truth of this problem fits the guess."""
         faults = Faults()
+        missing = self.deviation is None and problem.family.learns  # only a plan needs it, and asks for it
+        deviation = 0.0 if missing else self.deviation
         if self.means is not None and self.means.shape == problem.shape:
-            _check_table(faults, problem, self.means, self.deviation)
+            _check_table(faults, problem, self.means, deviation)
         elif self.means is not None:
             _check_per_arm(faults, problem, "means", self.means)
         elif self.gap is not None:
@@ -78,7 +80,7 @@ class Guess:
             _check_per_arm(faults, problem, "low", self.low)
             _check_per_arm(faults, problem, "high", self.high)
         if self.means is None or self.means.shape != problem.shape:
-            check_deviation(Cells(faults, problem.arms, problem.fidelities), problem.family, self.deviation)
+            check_deviation(Cells(faults, problem.arms, problem.fidelities), problem.family, deviation)
         faults.raise_if_any("guess")
 
     def noise(self, problem: Problem) -> Array | None:
@@ -211,7 +213,7 @@ def _possible(problem: Problem, least: float, greatest: float) -> str:
     return f"a top mean of this {problem.family.name} problem, with its bias bounds, must be {where}"
 
 
-def _check_table(faults: Faults, problem: Problem, means: Array, deviation: Array | None) -> None:
+def _check_table(faults: Faults, problem: Problem, means: Array, deviation: ArrayLike | None) -> None:
     """All means are given: they must be those of an instance, but that arms may tie, which a tolerance allows."""
     with faults.absorb():
         problem.instance(means, ties=True, deviation=deviation)

@@ -124,6 +124,9 @@ def _find(spec: Any, guess: Any) -> tuple[Problem, Guess, str, Correlation | Non
         told = f"is {guess!r}: what it costs depends on the means; give a Guess, or a [guess] table in the file"
         raise InvalidInput([Fault("guess", f"{told}, such as {EXAMPLES}")])
     guess.check(problem)
+    if problem.family.learns and guess.deviation is None:
+        told = f"has no 'deviation': the {problem.family.name} family does not say how noisy values are"
+        raise InvalidInput([Fault("guess", f"{told}; add their standard deviation, as far as you can guess it")])
     return problem, guess, source, own
 
 
