@@ -148,7 +148,7 @@ class Cells(NamedTuple):
         """(K, M)."""
         return len(self.arms), len(self.fidelities)
 
-    def read(self, field: str, value: Any, *, full: bool = False) -> NDArray[np.float64] | None:
+    def read(self, field: str, value: Any, *, full: bool = False, infinite: bool = False) -> NDArray[np.float64] | None:
         """`value` as an array of shape (), (M,) or (K, M), or (K, M) alone if `full`; None if it is not one.
 
         Entries noted as faulty, here or by `refuse`, become NaN, so that no comparison reports them again.
@@ -162,7 +162,8 @@ class Cells(NamedTuple):
             short = "" if full else f"one number, {M} (one per fidelity) or "
             self.faults.add(field, f"has shape {array.shape}: give {short}{wanted}")
             return None
-        self.refuse(field, array, ~np.isfinite(array), "give a finite number")
+        bad = np.isnan(array) if infinite else ~np.isfinite(array)
+        self.refuse(field, array, bad, "give a number" if infinite else "give a finite number")
         return array
 
     def refuse(

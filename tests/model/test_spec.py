@@ -214,7 +214,6 @@ def test_text_that_is_not_toml_is_refused_with_the_line():
         (("arms =", "arm ="), "[problem] has an unknown entry 'arm': did you mean 'arms'? known: arms, direction"),
         (("arms =", "arm ="), "[problem] has no 'arms': add it"),
         (("cost = 0.05", ""), "[[fidelity]] \"coarse\" has no 'cost': add it"),
-        (("bias = 0.1", ""), "[[fidelity]] \"coarse\" has no 'bias': add it"),
         (('name = "fine"', "price = 1"), "[[fidelity]] number 2 has an unknown entry 'price': known: cost, name, bias"),
         (("bias", "bais"), "[[fidelity]] \"coarse\" has an unknown entry 'bais': did you mean 'bias'?"),
         (("variance = 0.01", ""), "[family] has no 'variance': add it"),
@@ -243,7 +242,7 @@ def test_text_that_is_not_toml_is_refused_with_the_line():
             '[[fidelity]] "coarse" has bias True: give a radius, [low, high], or a list of 3',
         ),
         (("bias = 0.1", "bias = [1, 2, 3, 4]"), '[[fidelity]] "coarse" has bias [1, 2, 3, 4]: give a radius, [low,'),
-        (("bias = 0.1", "bias = inf"), 'biases[0] is inf: give a finite number; check the [[fidelity]] "coarse" entry'),
+        (("bias = 0.1", "bias = nan"), 'biases[0] is nan: give a number; check the [[fidelity]] "coarse" entry'),
         (
             ("bias = 0.1", "bias = [0.3, -0.3]"),
             "bias_low[0, 0] is 0.3: it is above its bias_high, -0.3; check the [[fid",
@@ -407,3 +406,8 @@ def test_a_simulation_of_a_family_that_learns_needs_a_deviation():
     text = edited((NOISE, 'name = "symmetric"\nlow = 0\nhigh = 2'))
     assert any(fault.startswith("deviation is missing: the symmetric family does not") for fault in faults_of(text))
     assert loads(text[: text.index("[truth]")]).family.learns
+
+
+def test_a_bias_left_out_is_not_known():
+    for text in ("", "bias = inf"):
+        assert loads(edited(("bias = 0.1", text))).problem.idle == ["coarse"]

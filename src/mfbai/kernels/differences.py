@@ -74,6 +74,7 @@ def against(model, stats, i, j, t, start, target, work):
         model.epoch,
         model.beaten,
         model.exact,
+        model.audit,
     )
     return e_values.against(model.law, shifted, stats, i, j, start, target, work)
 

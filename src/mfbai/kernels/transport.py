@@ -97,6 +97,13 @@ def fit(model, weights, means, arm, work):
     work.ceiling[arm] = work.misfit[arm] / work.growth[0]
 
 
+@kernel(inline=False)
+def fit_all(model, weights, means, work):
+    """The same for all arms."""
+    for arm in range(weights.shape[0]):
+        fit(model, weights, means, arm, work)
+
+
 @kernel
 def search(model, weights, means, arm, work):
     if is_quadratic(model.law) and work.misfit[arm] > 0.0:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from mfbai.checks import check_choice, real
 from mfbai.errors import Faults, suggestion
-from mfbai.model.families import Family, Gaussian, SubGaussian, Symmetric
+from mfbai.model.families import Bounded, Family, Gaussian, SubGaussian, Symmetric
 
 FACTORS = ("normal", "heavy")
 ENTRIES = ("arms", "fidelities", "factor")
@@ -45,9 +45,10 @@ def read_correlation(faults: Faults, given: Any, family: Family | None) -> Corre
     before = len(faults)
     entries = given._asdict() if isinstance(given, Correlation) else given
     found = _read_table(faults, entries) if isinstance(entries, Mapping) else _read_number(faults, entries)
-    if family is not None and not _is_normal(family):
+    if family is not None and not _is_normal(family) and (found.arms or not isinstance(family, Bounded)):
         why = f"cannot be had here: only normal values are simulated with one, and this family is {family.name}"
-        faults.add("correlation", why)
+        hint = "; bounded ones only with one between fidelities, such as {fidelities = 0.9}"
+        faults.add("correlation", why + (hint if isinstance(family, Bounded) else ""))
     return found if len(faults) == before and (found.arms or found.fidelities) else None
 
 

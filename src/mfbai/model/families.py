@@ -10,7 +10,7 @@ Kernels always maximise. For a problem that minimises, values, means and biases 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mfbai.checks import Cells, numbers, real
 from mfbai.errors import Faults
+from mfbai.model.control import Control
 
 Law: TypeAlias = Any  # a NamedTuple of numbers and (K, M) arrays, with `traits`
 LEVELS = 65  # of the histogram of bounded values
@@ -164,6 +165,12 @@ class Family(ABC):
         """Whether an evaluation at this fidelity can: for families in which that differs."""
         return self.admits(value)
 
+    def controlled(self, faults: Faults, controls: Sequence[Control | None]) -> Family:
+        """The family with what it must know of controlled fidelities; a fault if their values are not of its kind."""
+        why = "values of a controlled fidelity are sums of others, which this family does not describe"
+        faults.add("family", f"is {self.name}: {why}; take Bounded, Symmetric, or Gaussian with variances")
+        return self
+
     def to_dict(self) -> dict[str, Any]:
         """The [family] table of a spec file."""
         return {"name": self.name}
@@ -178,6 +185,10 @@ class Gaussian(Family):
 
     def check(self, cells: Cells) -> None:
         _check_variance(cells, self.variance)
+
+    def controlled(self, faults: Faults, controls: Sequence[Control | None]) -> Family:
+        _check_own_variance(faults, self.variance)
+        return self
 
     def law(self, shape: tuple[int, int], sign: float = 1.0) -> GaussianLaw:
         variance = np.broadcast_to(np.asarray(self.variance, dtype=np.float64, order="C"), shape)
@@ -209,6 +220,12 @@ class SubGaussian(Family):
             return (self.bounds[1] - self.bounds[0]) ** 2 / 4
         assert self.variance is not None, "checked by Problem"
         return self.variance
+
+    def controlled(self, faults: Faults, controls: Sequence[Control | None]) -> Family:
+        if self.variance is None:
+            return super().controlled(faults, controls)
+        _check_own_variance(faults, self.variance)
+        return self
 
     def law(self, shape: tuple[int, int], sign: float = 1.0) -> GaussianLaw:
         low, high = sorted(sign * end for end in self.mean_range)
@@ -294,6 +311,9 @@ class Symmetric(Family):
             told = f"is {self.low!r:.60}, and high is {self.high!r:.60}"
             cells.faults.add("low", f"{told}: give two finite numbers, low below high")
 
+    def controlled(self, faults: Faults, controls: Sequence[Control | None]) -> Family:
+        return self  # jointly symmetric values have symmetric sums
+
     def law(self, shape: tuple[int, int], sign: float = 1.0) -> SymmetricLaw:
         low, high = sorted(sign * float(end) for end in (self.low, self.high))
         return SymmetricLaw(*_learning(shape, high - low), np.full(shape, np.nan), low, high)
@@ -335,6 +355,14 @@ class Bounded(Family):
         if not (low < high).all():
             cells.faults.add("low", f"is {self.low!r:.60}, and high is {self.high!r:.60}: low must be below high")
 
+    def controlled(self, faults: Faults, controls: Sequence[Control | None]) -> Family:
+        low, high = self.ranges(len(controls))
+        for m, control in enumerate(controls):
+            if control is not None:
+                swing = control.coefficient * (high[control.by] - low[control.by])
+                low[m], high[m] = low[-1] - swing, high[-1] + swing
+        return replace(self, low=low, high=high)
+
     def law(self, shape: tuple[int, int], sign: float = 1.0) -> BoundedLaw:
         low, high = self.ranges(shape[1])
         if sign < 0:
@@ -362,6 +390,12 @@ def _check_variance(cells: Cells, variance: Any) -> None:
     array = cells.read("variance", variance)
     if array is not None:
         cells.refuse("variance", array, (array < 1e-300) & ~noise_free(array), "a variance must be positive")
+
+
+def _check_own_variance(faults: Faults, variance: Any) -> None:
+    if np.ndim(variance) == 0:
+        told = "give one per fidelity, as that of a controlled fidelity is its own"
+        faults.add("variance", f"is {variance!r:.60}: {told}")
 
 
 def noise_free(variance: NDArray[np.float64]) -> NDArray[np.bool_]:

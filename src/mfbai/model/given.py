@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.checks import SHOWN_CELLS, Cells, check_choice, check_names, shape_of
+from mfbai.checks import SHOWN_CELLS, Cells, check_choice, check_names, real, shape_of
 from mfbai.errors import Faults
+from mfbai.model.control import Control, read_controls, refuse_exact_parts
 from mfbai.model.families import Family, noise_free
 
 Array = NDArray[np.float64]
@@ -28,6 +29,8 @@ class Known(NamedTuple):
     family: Family | None
     sign: float | None
     deterministic: NDArray[np.bool_]  # (M,)
+    controls: tuple[Control | None, ...]  # (M,)
+    charged: float
 
 
 def read_names(
@@ -47,22 +50,58 @@ def read_names(
 
 
 def check_known(
-    cells: Cells, costs: Any, biases: Any, family: Any, direction: Any, seeds: Any, deterministic: Any
+    cells: Cells,
+    costs: Any,
+    biases: Any,
+    family: Any,
+    direction: Any,
+    seeds: Any,
+    deterministic: Any,
+    controls: Any,
+    charged: Any,
 ) -> Known:
     """What could be read of all that is known beforehand."""
     exact = _check_deterministic(cells, deterministic, family)
+    controls = read_controls(cells, controls)
+    refuse_exact_parts(cells.faults, cells.fidelities, controls, exact)
     costs = cells.read("costs", costs)
     if costs is not None:
         free = exact if costs.ndim else exact.all()
         cells.refuse("costs", costs, (costs < 0) | ((costs == 0) & ~free), "a cost must be positive")
-    low, high = _check_biases(cells, biases)
+        costs = _of_parts(costs, cells.shape, controls, lambda table, control: control.cost(table))
+    low, high = (
+        None if end is None else _of_parts(end, cells.shape, controls, lambda table, control: 0.0)
+        for end in _check_biases(cells, biases)
+    )
     family = _check_family(cells, family)
+    if family is not None and any(controls):
+        family = family.controlled(cells.faults, controls)
     if low is not None and high is not None and family is not None:
         _refuse_impossible_arms(cells, low, high, family)
     check_choice(cells.faults, "direction", direction, DIRECTIONS)
     check_choice(cells.faults, "seeds", seeds, SEEDS)
     sign = DIRECTIONS.get(direction) if isinstance(direction, str) else None
-    return Known(costs, low, high, family, sign, exact)
+    share = real(charged)
+    if share is None or not 0 <= share < 1:
+        why = "give the probability that stated bounds or variances are wrong, of 0 or more and below 1"
+        cells.faults.add("charged", f"is {charged!r:.60}: {why}")
+    return Known(costs, low, high, family, sign, exact, controls, share or 0.0)
+
+
+def _of_parts(
+    table: Array,
+    shape: tuple[int, int],
+    controls: Sequence[Control | None],
+    follows: Callable[[Array, Control], Array | float],
+) -> Array:
+    """The table, in which the columns of controlled fidelities follow from the others, whatever was given for them."""
+    if not any(controls):
+        return table
+    full = np.broadcast_to(table, shape).copy()
+    for m, control in enumerate(controls):
+        if control is not None:
+            full[:, m] = follows(full, control)
+    return full
 
 
 def _check_deterministic(cells: Cells, given: Any, family: Any) -> NDArray[np.bool_]:
@@ -98,9 +137,10 @@ def _check_biases(cells: Cells, biases: Any) -> tuple[Array, Array] | tuple[None
     parts = _bias_parts(biases)
     if len(parts) == 2:
         return _check_bias_bounds(cells, *parts)
-    radius = cells.read("biases", *parts)
+    radius = cells.read("biases", *parts, infinite=True)
     if radius is None:
         return None, None
+    _refuse_half_known(cells, "biases", radius, radius == np.inf)
     cells.refuse(
         "biases", radius, radius < 0, "a radius cannot be negative; bounds are a pair such as ([-0.1, 0], [0.2, 0])"
     )
@@ -110,14 +150,24 @@ def _check_biases(cells: Cells, biases: Any) -> tuple[Array, Array] | tuple[None
 
 
 def _check_bias_bounds(cells: Cells, low: Any, high: Any) -> tuple[Array, Array] | tuple[None, None]:
-    low, high = cells.read("bias_low", low), cells.read("bias_high", high)
+    low, high = cells.read("bias_low", low, infinite=True), cells.read("bias_high", high, infinite=True)
     if low is None or high is None:
         return None, None
     _refuse_top_bias(cells, "bias_low", low)
     _refuse_top_bias(cells, "bias_high", high)
     low, high = (part.copy() for part in np.broadcast_arrays(low, high))
+    unknown = (low == -np.inf) & (high == np.inf)
+    _refuse_half_known(cells, "bias_low", low, unknown)
+    _refuse_half_known(cells, "bias_high", high, unknown)
     cells.refuse("bias_low", low, low > high, lambda index: f"it is above its bias_high, {float(high[index])!r}")
     return np.broadcast_to(low, cells.shape), np.broadcast_to(high, cells.shape)
+
+
+def _refuse_half_known(cells: Cells, field: str, given: Array, unknown: NDArray[np.bool_]) -> None:
+    """A bound may be missing, but then on both sides and of all arms."""
+    everywhere = unknown.all(axis=0) if given.ndim == 2 else unknown
+    why = "give finite bounds, or infinite ones on both sides and for all arms if nothing is known"
+    cells.refuse(field, given, np.isinf(given) & ~everywhere, why)
 
 
 def _refuse_top_bias(cells: Cells, field: str, given: Array) -> None:

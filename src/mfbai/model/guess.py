@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from mfbai.checks import Cells, numbers, refuse_where
 from mfbai.errors import Faults
+from mfbai.model.correlation import Correlation, CorrelationLike, read_correlation
 from mfbai.model.given import check_deviation
 from mfbai.model.problem import Array, Problem
 
@@ -27,7 +28,8 @@ class Guess:
                it can be left out where any mean is possible and only differences matter (gaussian, subgaussian)
 
     Where the family does not state the size of the noise, guess it as well: `deviation` is the standard deviation of
-    the values, a number, one per fidelity or (K, M).
+    the values, a number, one per fidelity or (K, M). What controlled fidelities and common seeds save depends on the
+    `correlation` of values with the same seed: a number, or a table with that of `arms` and of `fidelities`.
 
     >>> Guess(low=0.2, high=[0.5, 0.6, 0.9])
     <Guess: low 0.2, high [0.5, 0.6, 0.9]>
@@ -39,6 +41,7 @@ class Guess:
     gap: float | None
     best: float | None
     deviation: Array | None
+    correlation: Correlation | None
 
     def __init__(
         self,
@@ -49,6 +52,7 @@ class Guess:
         gap: float | None = None,
         best: float | None = None,
         deviation: ArrayLike | None = None,
+        correlation: CorrelationLike = None,
     ) -> None:
         faults = Faults()
         given = {"means": means, "low": low, "high": high, "gap": gap, "best": best}
@@ -61,9 +65,10 @@ class Guess:
         if read["deviation"] is not None:
             negative = read["deviation"] < 0
             refuse_where(faults, "deviation", read["deviation"], negative, "a deviation cannot be negative")
+        shared = read_correlation(faults, correlation, None)
         faults.raise_if_any("guess")
         plain = {name: None if read[name] is None else np.asarray(read[name]).item() for name in ("gap", "best")}
-        vars(self).update({**read, **plain})
+        vars(self).update({**read, **plain, "correlation": shared})
 
     def check(self, problem: Problem) -> None:
         """Raise InvalidInput, with every reason, if no truth of this problem fits the guess."""
@@ -89,7 +94,9 @@ class Guess:
 
     def to_dict(self) -> dict[str, Any]:
         """The [guess] table of a spec file."""
-        return {name: np.asarray(value).tolist() for name, value in vars(self).items() if value is not None}
+        told = {name: value for name, value in vars(self).items() if value is not None and name != "correlation"}
+        shared = {} if self.correlation is None else {"correlation": self.correlation.to_spec()}
+        return {**{name: np.asarray(value).tolist() for name, value in told.items()}, **shared}
 
     def __repr__(self) -> str:
         return f"<Guess: {', '.join(f'{name} {value}' for name, value in self.to_dict().items())}>"

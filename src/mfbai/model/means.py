@@ -33,5 +33,6 @@ def positions_of(problem: Problem, means: Array) -> Array:
 def _bounds(problem: Problem, tops: Array) -> tuple[Array, Array]:
     """(truths, K, M) the least and the greatest mean of each cell, with these tops."""
     least, greatest = problem.family.ranges(problem.n_fidelities)
-    low, high = tops[:, :, None] + problem.bias_low, tops[:, :, None] + problem.bias_high
+    known = ~problem.unbounded  # other means do not matter: they cancel
+    low, high = (tops[:, :, None] + np.where(known, bias, 0.0) for bias in (problem.bias_low, problem.bias_high))
     return np.maximum(low, least), np.minimum(high, greatest)

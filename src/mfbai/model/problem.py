@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from mfbai.checks import real
 from mfbai.errors import Fault, Faults, InvalidInput
+from mfbai.model.control import Control, ControlsLike
 from mfbai.model.correlation import Correlation, CorrelationLike, read_correlation
-from mfbai.model.families import Family, Law
+from mfbai.model.families import Bounded, Family, Law
 from mfbai.model.given import DIRECTIONS as DIRECTIONS
 from mfbai.model.given import ROUNDING as ROUNDING
 from mfbai.model.given import SEEDS as SEEDS
@@ -43,6 +44,14 @@ class Exact(NamedTuple):
     due: Array  # (1,) the cost at which to look again
 
 
+class Audit(NamedTuple):
+    """The part of the cost that goes to evaluations without bias of the arm that leads and of its closest rival."""
+
+    share: Array  # (1,) 0: there is none; a run sets it
+    spent: Array  # (2,) on such evaluations of the leader, and of the rival
+    asked: Array  # (1,) on those that came when they were due
+
+
 class Model(NamedTuple):
     """A problem as the compiled kernels see it: as if larger were always better.
 
@@ -60,6 +69,7 @@ class Model(NamedTuple):
     epoch: NDArray[np.int64]  # (1,) grows when `law` or the interval of top means has changed for other cells too
     beaten: NDArray[np.bool_]  # (K,) whether another arm is as good for certain, by the intervals of the top means
     exact: Exact
+    audit: Audit
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -76,6 +86,10 @@ class Problem:
     seeds       "independent", or "common": arms are evaluated with the same seeds in turn, so that luck cancels
     deterministic  fidelities without noise, such as a formula: their names or indices, or true or false for each. They
                 are evaluated once an arm, and may be free. A variance of 0 for all arms says the same.
+    controls    of controlled fidelities, by name: {"by": ..., "others": ..., "coefficient": ...}; `controlled` adds one
+    charged     the probability that bounds or variances, as stated, are wrong: what a pilot found them at
+
+    A bias of infinity says that nothing is known: such a fidelity is evaluated only to control the top.
 
     A tuple of two is read as a pair as soon as one of the two is itself a sequence: `([-0.1, 0], [0.3, 0])`.
     Anything else is radii, so `(0.25, 0)` says 0.25 and 0 for two fidelities; write a (2, M) table of radii as a
@@ -95,6 +109,8 @@ class Problem:
     direction: str
     seeds: str
     deterministic: NDArray[np.bool_]  # (M,), read-only
+    controls: tuple[Control | None, ...]  # (M,) of each fidelity
+    charged: float
 
     def __init__(
         self,
@@ -107,10 +123,12 @@ class Problem:
         direction: str = "maximise",
         seeds: str = "independent",
         deterministic: str | int | Sequence[str] | Sequence[int] | ArrayLike | None = None,
+        controls: ControlsLike = None,
+        charged: float = 0.0,
     ) -> None:
         faults = Faults()
         cells = read_names(faults, arms, fidelities, costs, biases, family)
-        known = check_known(cells, costs, biases, family, direction, seeds, deterministic)
+        known = check_known(cells, costs, biases, family, direction, seeds, deterministic, controls, charged)
         faults.raise_if_any("problem")
         vars(self).update(
             arms=cells.arms,
@@ -118,10 +136,12 @@ class Problem:
             costs=_read_only(known.costs, cells.shape),
             bias_low=_read_only(known.bias_low, cells.shape),
             bias_high=_read_only(known.bias_high, cells.shape),
-            family=copy.deepcopy(family),  # the caller may change the arrays that it was made of
+            family=copy.deepcopy(known.family),  # the caller may change the arrays that it was made of
             direction=direction,
             seeds=seeds,
             deterministic=known.deterministic,
+            controls=known.controls,
+            charged=known.charged,
         )
         self.deterministic.flags.writeable = False
 
@@ -144,14 +164,37 @@ class Problem:
         return DIRECTIONS[self.direction]
 
     @cached_property
+    def unbounded(self) -> NDArray[np.bool_]:
+        """(M,) the fidelities of whose bias nothing is known: values of theirs alone say nothing."""
+        return np.asarray(np.isinf(self.bias_high).all(axis=0))
+
+    @property
+    def idle(self) -> list[str]:
+        """Those of them that control nothing, and so are of no use."""
+        used = {control.by for control in self.controls if control is not None}
+        return [self.fidelities[m] for m in np.flatnonzero(self.unbounded) if m not in used]
+
+    @cached_property
+    def parts_only(self) -> NDArray[np.bool_]:
+        """(M,) the fidelities that are evaluated only as parts of controlled ones: those of unknown bias, and the top
+        if it is controlled, as alone it would tell less for its cost."""
+        found = self.unbounded.copy()
+        found[-1] = any(self.controls)
+        return found
+
+    @cached_property
     def noisy(self) -> list[int]:
-        """The fidelities that kernels see: those with noise, and the top one."""
-        return [m for m in range(self.n_fidelities) if not self.deterministic[m] or m == self.n_fidelities - 1]
+        """The fidelities that kernels see: those with noise that are evaluated, and the top one. What stands for the
+        top, a controlled fidelity if there is one, comes last."""
+        top = self.n_fidelities - 1
+        unseen = self.deterministic | self.parts_only
+        seen = [m for m in range(top) if not unseen[m]] + ([] if self.parts_only[top] else [top])
+        return sorted(seen, key=lambda m: self.controls[m] is not None)
 
     @cached_property
     def exact(self) -> list[int]:
         """The deterministic fidelities."""
-        return [int(m) for m in np.flatnonzero(self.deterministic)]
+        return [int(m) for m in np.flatnonzero(self.deterministic & ~self.unbounded)]
 
     def seen_as(self, fidelity: int) -> int:
         """The index by which kernels know a fidelity; -1 - d for the d-th deterministic one."""
@@ -162,6 +205,59 @@ class Problem:
         table = np.zeros(self.shape)
         table[:, self.noisy], table[:, self.exact] = seen, exact
         return table
+
+    def controlled(
+        self,
+        by: str | int,
+        others: int,
+        coefficient: float,
+        *,
+        name: str | None = None,
+        variance: ArrayLike | None = None,
+    ) -> Problem:
+        """The same problem with one more fidelity, just below the top: the top controlled by another at the same seed.
+
+        Its values are X_top(s) - coefficient X_by(s) + coefficient * mean of X_by at `others` other seeds. Their mean
+        is the true one whatever the bias of `by`, which needs no bound: see `mfbai.pilot` for the best numbers. Where
+        the family states variances, give that of these values too: one number, or one for each arm.
+
+        >>> from mfbai.model.families import Symmetric
+        >>> plain = Problem(3, costs=[0.1, 5], biases=[float("inf"), 0], family=Symmetric(0, 1))
+        >>> plain.controlled(0, others=12, coefficient=0.9).costs[0].tolist()
+        [0.1, 6.3, 5.0]
+        """
+        M = self.n_fidelities
+        known = by if isinstance(by, str) or not _is_index(by, M) else self.fidelities[by]
+        label = name or f"{self.fidelities[-1]} by {known}"
+        table = {"by": known, "others": others, "coefficient": coefficient}
+        stated = getattr(self.family, "variance", None)
+        if (stated is None) != (variance is None):
+            told = "is missing: the family states variances" if variance is None else "is given: the family has none"
+            raise InvalidInput(
+                [Fault("variance", f"{told}, so {'give' if variance is None else 'leave out'} that of it")]
+            )
+        before = [*range(M - 1), M - 1, M - 1]  # the new column begins as a copy of the top's
+        family = self.family.at(before)
+        if variance is not None:
+            spread = np.array(np.broadcast_to(np.asarray(stated, dtype=np.float64), self.shape))[:, before]
+            spread[:, M - 1] = variance
+            family = dataclasses.replace(self.family, variance=spread)  # type: ignore[call-arg]
+        return self.replace(
+            costs=self.costs[:, before],
+            biases=(self.bias_low[:, before], self.bias_high[:, before]),
+            family=family,
+            fidelities=[*self.fidelities[:-1], label, self.fidelities[-1]],
+            deterministic=[self.deterministic[m] for m in before],
+            controls={**self._arguments()["controls"], label: table},
+        )
+
+    def compose(self, fidelity: int, parts: Sequence[float]) -> float:
+        """The value of a controlled fidelity, from those of its parts."""
+        control = self.controls[fidelity]
+        assert control is not None
+        low, high = self.family.ranges(self.n_fidelities)
+        value = control.value(parts)  # at the very ends of the range up to rounding
+        return float(min(max(value, low[fidelity]), high[fidelity])) if np.isfinite(value) else value
 
     def admits(self, value: float, fidelity: int) -> bool:
         """Whether an evaluation at a fidelity can return `value`: where there is no noise, any possible mean."""
@@ -183,7 +279,8 @@ class Problem:
         law = self._noisy_family().law(costs.shape, self.sign)
         known = (costs, _columns(low, seen), _columns(high, seen), *top_interval(low, high, ranges))
         epoch, beaten = np.zeros(1, dtype=np.int64), np.zeros(self.n_arms, dtype=np.bool_)
-        return Model(*known, gap, law, self.seeds == "common", epoch, beaten, self._exact(low, high))
+        audit = Audit(np.zeros(1), np.zeros(2), np.zeros(1))
+        return Model(*known, gap, law, self.seeds == "common", epoch, beaten, self._exact(low, high), audit)
 
     def _noisy_costs(self) -> Array:
         """Of what kernels see; a top fidelity that they never evaluate costs something, for arithmetic's sake."""
@@ -193,7 +290,7 @@ class Problem:
 
     def _noisy_family(self) -> Family:
         """Of what kernels see; a top fidelity that they never evaluate has noise, for the same reason."""
-        if not self.exact:
+        if len(self.noisy) == self.n_fidelities and not self.exact:
             return self.family
         family = self.family.at(self.noisy)
         variance = getattr(family, "variance", None)
@@ -228,15 +325,36 @@ class Problem:
         """
         given = {**self._arguments(), **changes}
         names = given["fidelities"]
-        if "deterministic" not in changes and not isinstance(names, int) and set(names) <= set(self.fidelities):
-            given["deterministic"] = [name for name in names if self.deterministic[self.fidelities.index(name)]]
+        if not isinstance(names, int) and set(names) <= set(self.fidelities):
+            if "deterministic" not in changes:
+                given["deterministic"] = [name for name in names if self.deterministic[self.fidelities.index(name)]]
+            if "controls" not in changes:
+                given["controls"] = {name: table for name, table in given["controls"].items() if name in names}
         return Problem(**given)
 
+    def only(self, fidelities: Sequence[int]) -> Problem:
+        """The same problem with these of its fidelities, given by their indices; the top must be the last of them."""
+        kept = list(fidelities)
+        return self.replace(
+            costs=self.costs[:, kept],
+            biases=(self.bias_low[:, kept], self.bias_high[:, kept]),
+            family=self.family.at(kept),
+            fidelities=[self.fidelities[m] for m in kept],
+        )
+
     def instance(
-        self, means: ArrayLike, *, name: str | None = None, ties: bool = False, deviation: ArrayLike | None = None
+        self,
+        means: ArrayLike,
+        *,
+        name: str | None = None,
+        ties: bool = False,
+        deviation: ArrayLike | None = None,
+        correlation: CorrelationLike = None,
     ) -> Instance:
-        """This problem with its truth, the (K, M) means, and where the family does not say it, the deviation."""
-        return Instance(means, **self._arguments(), name=name, ties=ties, deviation=deviation)
+        """This problem with its truth, the (K, M) means; where the family does not say it, the deviation; and what
+        values of one seed have in common."""
+        about: dict[str, Any] = {"name": name, "ties": ties, "deviation": deviation, "correlation": correlation}
+        return Instance(means, **self._arguments(), **about)
 
     def with_variance(self, variance: ArrayLike) -> Problem:
         """The same problem with another known variance (or proxy)."""
@@ -251,21 +369,21 @@ class Problem:
 
     def to_dict(self) -> dict[str, Any]:
         """The tables of a spec file (see mfbai.model.spec)."""
-        shared = {"seeds": self.seeds} if self.seeds != SEEDS[0] else {}
-        columns = zip(self.fidelities, self.costs.T, self.bias_low.T, self.bias_high.T, self.deterministic, strict=True)
+        shared: dict[str, Any] = {"seeds": self.seeds} if self.seeds != SEEDS[0] else {}
+        shared |= {"charged": self.charged} if self.charged else {}
         return {
             "problem": {"arms": list(self.arms), "direction": self.direction, **shared},
-            "fidelity": [
-                {
-                    "name": name,
-                    "cost": _cost_entry(cost),
-                    "bias": _bias_entry(low, high),
-                    **({"deterministic": True} if exact else {}),
-                }
-                for name, cost, low, high, exact in columns
-            ],
+            "fidelity": [self._fidelity_entry(m) for m in range(self.n_fidelities)],
             "family": self.family.to_dict(),
         }
+
+    def _fidelity_entry(self, m: int) -> dict[str, Any]:
+        name = self.fidelities[m]
+        if self.controls[m] is not None:
+            return {"name": name, "controlled": {"top": self.fidelities[-1], **self._arguments()["controls"][name]}}
+        bias = {} if self.unbounded[m] else {"bias": _bias_entry(self.bias_low[:, m], self.bias_high[:, m])}
+        exact = {"deterministic": True} if self.deterministic[m] else {}
+        return {"name": name, "cost": _cost_entry(self.costs[:, m]), **bias, **exact}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Problem):
@@ -278,7 +396,7 @@ class Problem:
         return f"<Problem: {self._summary()}>"
 
     def _words(self) -> tuple[Any, ...]:
-        return self.arms, self.fidelities, self.direction, self.seeds, self.exact
+        return self.arms, self.fidelities, self.direction, self.seeds, self.exact, self.controls, self.charged
 
     def _arguments(self) -> dict[str, Any]:
         """What Problem was made of."""
@@ -290,20 +408,31 @@ class Problem:
             "fidelities": self.fidelities,
             "direction": self.direction,
             "seeds": self.seeds,
-            "deterministic": self.exact,
+            "deterministic": np.flatnonzero(self.deterministic).tolist(),
+            "controls": {
+                name: {**control._asdict(), "by": self.fidelities[control.by]}
+                for name, control in zip(self.fidelities, self.controls, strict=True)
+                if control is not None
+            },
+            "charged": self.charged,
         }
 
     def _arrays(self) -> tuple[Any, ...]:
         noise = () if self.family.learns else self._noisy_family().law((self.n_arms, len(self.noisy)))
         return (self.costs, self.bias_low, self.bias_high, *self.family.ranges(self.n_fidelities), *noise)
 
-    def _labels(self) -> list[tuple[str, bool]]:
-        return list(zip(self.fidelities, self.deterministic.tolist(), strict=True))
+    def _label(self, m: int) -> str:
+        name = self.fidelities[m]
+        if self.controls[m] is not None:
+            return f"controlled {name}"
+        if self.unbounded[m]:
+            return f"{name} of unknown bias"
+        return f"{name}, deterministic" if self.deterministic[m] else name
 
     def _summary(self) -> str:
         arms = f"{self.n_arms} arms ({_some(self.arms)})"
         word = "fidelity" if self.n_fidelities == 1 else "fidelities"
-        names = [f"{name}, deterministic" if exact else name for name, exact in self._labels()]
+        names = [self._label(m) for m in range(self.n_fidelities)]
         fidelities = f"{self.n_fidelities} {word} ({_some(names)})"
         seeds = ", common seeds" if self.seeds == "common" else ""
         return f"{arms}, {fidelities}, {self.family.name}, {self.direction}{seeds}"
@@ -346,6 +475,8 @@ class Instance:
         direction: str = "maximise",
         seeds: str = "independent",
         deterministic: str | int | Sequence[str] | Sequence[int] | ArrayLike | None = None,
+        controls: ControlsLike = None,
+        charged: float = 0.0,
         name: str | None = None,
         ties: bool = False,
         deviation: ArrayLike | None = None,
@@ -353,7 +484,7 @@ class Instance:
     ) -> None:
         faults = Faults()
         cells = read_names(faults, arms, fidelities, costs, biases, family, means)
-        known = check_known(cells, costs, biases, family, direction, seeds, deterministic)
+        known = check_known(cells, costs, biases, family, direction, seeds, deterministic, controls, charged)
         table = check_means(cells, known, means)
         if table is not None and known.sign is not None and not ties:
             refuse_tie(faults, cells.arms, known.sign * table[:, -1])
@@ -361,6 +492,7 @@ class Instance:
         shared = read_correlation(faults, correlation, known.family)
         faults.raise_if_any("instance")
         about: dict[str, Any] = {"direction": direction, "seeds": seeds, "deterministic": deterministic}
+        about |= {"controls": controls, "charged": charged}
         problem = Problem(cells.arms, costs, biases, family, fidelities=cells.fidelities, **about)
         vars(self).update(
             problem=problem,
@@ -369,6 +501,8 @@ class Instance:
             name=name,
             correlation=shared,
         )
+        if spread is not None and any(problem.controls):
+            vars(self).update(deviation=_read_only(self.deviations(), cells.shape))
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -393,6 +527,33 @@ class Instance:
         """How much better the best arm is than the second, at the top fidelity."""
         second, first = np.sort(self.problem.sign * self.means[:, -1])[-2:]
         return float(first - second)
+
+    def deviations(self) -> Array:
+        """(K, M) of the values, as a simulation draws them: stated, or the truth; of controlled fidelities that of the
+        sums of their parts."""
+        problem = self.problem
+        found = self.deviation
+        if found is None:
+            table = np.asarray(getattr(problem.family, "proxy", getattr(problem.family, "variance", np.nan)))
+            found = np.sqrt(np.broadcast_to(table.astype(np.float64), self.shape))
+        full = np.array(found)
+        for m, control in enumerate(problem.controls):
+            if control is not None:
+                full[:, m] = control.deviation(full, self.in_common(control))
+        return full
+
+    def in_common(self, control: Control) -> Array:
+        """(K,) the correlation of the top and what controls it, at the same seed. Two-point values of different means
+        and deviations, which stand for bounded ones, may not have as much as was asked for."""
+        share = 0.0 if self.correlation is None else self.correlation.fidelities
+        shares = np.full(self.shape[0], share)
+        if not isinstance(self.problem.family, Bounded):
+            return shares
+        top, by = high_chances(self.problem.family, self.means)[:, [-1, control.by]].T
+        less, more = np.minimum(top, by), np.maximum(top, by)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            most = np.sqrt(less * (1 - more) / (more * (1 - less)))
+        return np.asarray(np.minimum(shares, np.where(np.isnan(most), 0.0, most)))
 
     def model(self, tolerance: float = 0.0) -> Model:
         """That of the problem, with what a simulation draws values by."""
@@ -430,6 +591,16 @@ class Instance:
         label = f" {self.name!r}" if self.name else ""
         shared = "" if self.correlation is None else f", correlation {self.correlation}"
         return f"<Instance{label}: {self.problem._summary()}, best {self.arms[self.best]!r} by {self.gap:.4g}{shared}>"
+
+
+def high_chances(family: Bounded, means: Array) -> Array:
+    """(K, M) that of the higher of two values, which have any mean and deviation possible between the bounds."""
+    low, high = family.ranges(means.shape[1])
+    return np.asarray((means - low) / (high - low))
+
+
+def _is_index(given: Any, count: int) -> bool:
+    return isinstance(given, int | np.integer) and not isinstance(given, bool) and bool(0 <= given < count)
 
 
 def _columns(table: Array, fidelities: list[int]) -> Array:

@@ -3,12 +3,17 @@
     [problem]
     arms = ["baseline", "wide", "deep"]     # or how many
     direction = "maximise"                  # or "minimise"; may be left out
+    charged = 0.01                          # the probability that bounds from a pilot are wrong; may be left out
     seeds = "independent"                   # or "common", for all arms in turn; may be left out
     [[fidelity]]                            # cheapest first
     name = "coarse"                         # may be left out
     cost = 0.05                             # or one per arm
     bias = 0.1                              # a radius; or [low, high]; or one of these per arm
+                                            # left out if nothing is known: then it can only control the top
     deterministic = false                   # true for a formula: evaluated once an arm; may be left out
+    [[fidelity]]                            # unbiased: the true one less a multiple of another at the same seed, plus
+    name = "fine by coarse"                 # the same multiple of that one's mean at other seeds; no cost, no bias
+    controlled = {top = "fine", by = "coarse", others = 12, coefficient = 0.97}
     [[fidelity]]                            # the last is the true one
     name = "fine"
     cost = 5.0                              # its bias is 0, or left out
@@ -24,7 +29,8 @@
                                             # factor = "heavy"}; may be left out
     [guess]                                 # only for planning: one of the three forms of mfbai.Guess
     gap = 0.1                               # means; or low and high; or gap, with best where means are bounded;
-                                            # with deviation where the family does not state the noise
+                                            # with deviation where the family does not state the noise, and the
+                                            # correlation of values with the same seed
 
 How `bias` is read: a list of two numbers is [low, high]; any other list has one entry per arm, each a radius or
 [low, high]. With exactly two arms, two numbers of which none is negative could be either, and are refused: write
@@ -40,6 +46,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +67,9 @@ ANY_FAMILY = Gaussian(1.0)
 
 # Where in the file a field of Problem or Instance comes from.
 TABLE_OF = {
-    **dict.fromkeys(("arms", "direction", "seeds"), "problem"),
+    **dict.fromkeys(("arms", "direction", "seeds", "charged"), "problem"),
     **dict.fromkeys(("costs", "biases", "bias_low", "bias_high", "fidelities", "deterministic"), "fidelity"),
+    "controls": "fidelity",
     **dict.fromkeys(("family", "variance", "bounds", "low", "high"), "family"),
     **dict.fromkeys(("means", "deviation", "correlation"), "truth"),
 }
@@ -110,7 +118,7 @@ def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: boo
     """What a spec file with these tables holds; the reverse of `to_dict` of Problem and Instance."""
     faults = Faults()
     _check_keys(faults, "the spec", document, required=("problem", "fidelity", "family"), optional=("truth", "guess"))
-    problem = _table(faults, document, "problem", required=("arms",), optional=("direction", "seeds"))
+    problem = _table(faults, document, "problem", required=("arms",), optional=("direction", "seeds", "charged"))
     truth = _table(faults, document, "truth", required=("means",), optional=("deviation", "correlation"))
     tables = _fidelities(faults, document)
     n_arms = _count_arms(problem, tables, truth)
@@ -123,7 +131,10 @@ def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: boo
         "direction": problem.get("direction", "maximise"),
         "seeds": problem.get("seeds", "independent"),
         "deterministic": _deterministic(faults, tables),
+        "charged": problem.get("charged", 0.0),
     }
+    controlled = {parts["fidelities"][i]: tables[i]["controlled"] for i in _controlled(tables)}
+    parts["controls"] = controlled or None
     built = None
     with faults.absorb(lambda fault: _in_file(fault, parts["arms"], tables)):
         known_truth = "means" in truth and tables  # without fidelities there is nothing to hold the means against
@@ -226,10 +237,18 @@ def _fidelities(faults: Faults, document: Mapping[str, Any]) -> list[Mapping[str
     if "fidelity" in document and not tables:
         faults.add("fidelity", "is empty: add at least one [[fidelity]], the true one")
     for i, table in enumerate(tables):
-        last = i == len(tables) - 1
-        required, optional = (("cost",), ("name", "bias")) if last else (("cost", "bias"), ("name",))
-        _check_keys(faults, _label(tables, i), table, required=required, optional=(*optional, "deterministic"))
+        if i in _controlled(tables):
+            _check_keys(faults, _label(tables, i), table, required=("controlled",), optional=("name",))
+        else:
+            _check_keys(
+                faults, _label(tables, i), table, required=("cost",), optional=("name", "bias", "deterministic")
+            )
     return tables
+
+
+def _controlled(tables: list[Mapping[str, Any]]) -> list[int]:
+    """The numbers of the controlled fidelities; the last is the one that they control."""
+    return [i for i, table in enumerate(tables[:-1]) if "controlled" in table]
 
 
 def _label(tables: list[Mapping[str, Any]], i: int) -> str:
@@ -274,7 +293,7 @@ def _biases(faults: Faults, tables: list[Mapping[str, Any]], n_arms: int) -> Any
     """Radii (M,) if every fidelity has one for all arms, else a pair (low, high) of (K, M)."""
     biases = []
     for i, table in enumerate(tables):
-        unknown = ANY_BIAS if i < len(tables) - 1 else 0.0
+        unknown = 0.0 if i == len(tables) - 1 or i in _controlled(tables) else inf
         bias = table.get("bias", unknown)
         fault = _bias_fault(bias, n_arms)
         if fault:
@@ -348,7 +367,7 @@ def _without_noise(faults: Faults, family: type[Family], table: Mapping[str, Any
 
 
 def _check_guess(faults: Faults, document: Mapping[str, Any], built: Instance | Problem) -> None:
-    entries = [*(entry for form in FORMS for entry in form), "deviation"]
+    entries = [*(entry for form in FORMS for entry in form), "deviation", "correlation"]
     table = _table(faults, document, "guess", required=(), optional=entries)
     if not isinstance(document.get("guess"), Mapping):
         return
@@ -371,6 +390,8 @@ def _in_guess(fault: Fault) -> Fault:
 def _in_file(fault: Fault, arms: Any, tables: list[Mapping[str, Any]]) -> Fault:
     """The fault, with the table of the file to look at."""
     field, *index = re.findall(r"\w+", fault.field)
+    if field == "controls":
+        return fault  # it names its fidelity
     table = TABLE_OF.get(field)
     if table != "fidelity":
         place = f"the [{table}] table"
