@@ -5,10 +5,12 @@ import random
 from hypothesis import strategies as st
 
 from mfbai import Gaussian, Problem
+from mfbai.analysis.bearing import trusted
 from mfbai.kernels.stats import make_stats
 from mfbai.model.families import Bounded, Symmetric
 from mfbai.run import loop
 from mfbai.run.state import own_model
+from mfbai.stopping.contrasts import watched
 from mfbai.strategies.interface import SEEDS
 from mfbai.study.study import Study
 from support.folds import records_of, replayed, same_bits, same_fold
@@ -68,7 +70,7 @@ def counted(study):
 def check_counts(study):
     """What the kernels saw is what the plain rule says, and what a replay gives, with and without a snapshot."""
     rows, parts = counted(study), study.settings.parts
-    state, model = parts.make_state(), own_model(parts.model)
+    state, model = watched(parts.make_state(), ~trusted(study.problem)), own_model(parts.model)
     records = (make_stats(study.problem.shape), state, parts.make_rule(state), loop.make_outcome(1))
     for arm, fidelity, value, number, part in rows:
         records[0].seed[:] = number, part

@@ -48,11 +48,10 @@ tell.register(Rounds, keep)
 
 def run_of(instance, rounds):
     """A run of that many rounds, to be started."""
-    model = instance.problem.model()
-    shape = (rounds * SEEDS, *instance.shape)
-    truth = instance.problem.sign * instance.means
+    model = instance.model()
+    shape = (rounds * SEEDS, *model.cost.shape)
     never = glr.never(model)
-    return Run(Setup(instance, "rounds", None, model, truth, 1, lambda: Rounds(np.zeros(shape)), lambda state: never))
+    return Run(Setup(instance, "rounds", None, model, 1, lambda: Rounds(np.zeros(shape)), lambda state: never))
 
 
 def values_of(run, seed, number):

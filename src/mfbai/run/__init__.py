@@ -2,6 +2,7 @@
 
 loop      the compiled loops: a Monte-Carlo run, and the replay of a journal
 truth     what a simulated evaluation returns
+audit     evaluations without bias, of the leader and its closest rival: when to ask for them
 exact     deterministic fidelities: what their values say, and when to ask for them
 assemble  from names and options to the records of a run
 state     these records, as arrays

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mfbai.checks import real
 from mfbai.errors import Faults, suggestion
 from mfbai.model.problem import Instance, Model, Problem
 from mfbai.run.exact import first_wishes
@@ -45,8 +46,9 @@ def assemble(
     deltas: NDArray[np.float64],
     options: Any,
     tolerance: float = 0.0,
+    audit: float = 0.0,
 ) -> Parts:
-    """The parts of a run, of a strategy and a rule that exist; their options are checked."""
+    """The parts of a run, of a strategy and a rule that exist; their options are checked, and the share of an audit."""
     plan = STRATEGIES[strategy]
     rule = RULES[stopping] if stopping is not None and not plan.own_rule else None
     problem = what.problem if isinstance(what, Instance) else what
@@ -55,7 +57,11 @@ def assemble(
     first_wishes(model)
     fidelities = 1 if plan.top_only else model.cost.shape[1]
     faults = Faults()
+    for name in problem.idle:
+        told = f"of {name!r} are not bounded, and it controls nothing: values of its own prove nothing"
+        faults.add("biases", f"{told}; state a bound, or let `mfbai pilot` find what it is good for")
     _check_pairing(faults, problem, plan, rule)
+    model.audit.share[0] = _check_audit(faults, audit, model, plan)
     paired = not faults
     given = _check_options(faults, options, [*plan.options, *(rule.options if rule else ())])
 
@@ -92,6 +98,19 @@ def _check_pairing(faults: Faults, problem: Problem, plan: Strategy, rule: Rule 
         faults.add("stopping", f"is {rule.name!r}: {why}")
     if rule is not None and rule.only not in (None, plan.name):
         faults.add("stopping", f"is {rule.name!r}, which bets on what {rule.only} plans: take it with {rule.only}")
+
+
+def _check_audit(faults: Faults, audit: Any, model: Model, plan: Strategy) -> float:
+    """The share to audit; 0 if every evaluation is without bias in any case."""
+    share = real(audit)
+    if share is None or not 0 <= share < 1:
+        faults.add("audit", f"is {audit!r:.60}: give the share of the cost, from 0 to less than 1, such as 0.1")
+        return 0.0
+    if share > 0 and plan.own_rule:
+        told = f"is {audit!r}, but {plan.name} follows a plan that allows no other evaluations: take race or frugal"
+        faults.add("audit", told)
+    biased = any(bias.any() for known in (model, model.exact) for bias in (known.bias_low, known.bias_high))
+    return share if biased and not model.exact.top and not plan.top_only else 0.0
 
 
 def _check_options(faults: Faults, options: Any, known: list[str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import numpy as np
 from mfbai.kernels.exact import certain
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.stats import record
+from mfbai.run.audit import note_audit, wanted_audit
 from mfbai.run.exact import learn_exact, plan_exact, wanted_exact
 from mfbai.run.truth import draw
 from mfbai.stopping.interface import decide, observe
@@ -37,6 +38,8 @@ def step(model, stats, state, rule, outcome, arm, fidelity, x):
     if fidelity < 0:
         step_exact(model, stats, outcome, arm, -1 - fidelity, x)
         return
+    if model.audit.share[0] > 0.0:
+        note_audit(model, stats, state, arm, fidelity)
     record(model, stats, arm, fidelity, x)
     tell(model, stats, state, arm, fidelity, x)
     observe(model, stats, rule, arm, fidelity, x)
@@ -70,7 +73,11 @@ def advance(model, truth, stats, state, rule, outcome, pending, rng, until):
         if arm >= 0:
             step_exact(model, stats, outcome, arm, d, truth.exact[arm, d])
             continue
-        arm, fidelity = ask(model, stats, state, pending)
+        arm, fidelity = -1, -1
+        if model.audit.share[0] > 0.0:
+            arm, fidelity = wanted_audit(model, stats, state, pending)
+        if arm < 0:
+            arm, fidelity = ask(model, stats, state, pending)
         stats.seed[0], stats.seed[1] = seed(model, stats, state, pending)
         x = draw(truth, model, stats, rng, arm, fidelity)
         step(model, stats, state, rule, outcome, arm, fidelity, x)

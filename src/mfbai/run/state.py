@@ -25,7 +25,7 @@ def own_model(model: Model) -> Model:
 
 def changing(model: Model) -> tuple[Any, ...]:
     """What a run changes of its model: the interval of the top means and what that follows from; and what it learns of
-    the noise."""
+    the noise; and what audits have cost."""
     law = model.law
     learnt = (law.precision, law.memory, getattr(law, "levels", ())) if law.quadratic and not law.known else ()
-    return model.top_low, model.top_high, model.epoch, model.beaten, model.exact, learnt
+    return model.top_low, model.top_high, model.epoch, model.beaten, model.exact, learnt, model.audit

@@ -18,7 +18,7 @@ from mfbai.model.spec import check_instance
 from mfbai.run.assemble import assemble, choose
 from mfbai.run.loop import advance, make_outcome
 from mfbai.run.state import arrays_of, changing, own_model
-from mfbai.run.truth import make_truth
+from mfbai.run.truth import truth_of
 from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
 
@@ -34,7 +34,6 @@ class Setup:
     strategy: str
     stopping: str | None  # None: it never stops
     model: Model
-    truth: NDArray[np.float64]  # (K, M) the means, reflected if the problem minimises
     levels: int
     make_state: Callable[[], Any]
     make_rule: Callable[[Any], Any]  # given the state
@@ -44,7 +43,6 @@ class Run:
     """One run at a time of a simulation; `restart` begins another in the same memory, which is quick."""
 
     def __init__(self, setup: Setup) -> None:
-        problem = setup.instance.problem
         shape = setup.model.cost.shape
         self.setup = setup
         self.model = own_model(setup.model)
@@ -54,9 +52,7 @@ class Run:
         self.outcome = make_outcome(setup.levels)
         self.pending = np.zeros(shape, dtype=np.int64)  # stays zero: a simulated evaluation returns at once
         self.rng = np.random.default_rng(0)
-        correlation = setup.instance.correlation if setup.model.common else None  # independent seeds share nothing
-        noisy, exact = (np.array(setup.truth[:, kept], order="C") for kept in (problem.noisy, problem.exact))
-        self.truth = make_truth(noisy, correlation, exact)
+        self.truth = truth_of(setup.instance)
         records = (changing(self.model), self.stats, self.state, self.rule, self.outcome, self.truth[2:])
         self._fresh = [(a, a.copy()) for a in arrays_of(records)]
 
@@ -99,13 +95,14 @@ def prepare(
     *,
     endless: bool = False,
     seeds: str | None = None,
+    audit: float = 0.0,
 ) -> list[Setup]:
     """Check everything, report all faults at once, and set the simulation up.
 
     One setup serves all deltas, its levels, largest first; unless the strategy's sampling depends on delta: then each
     delta has a setup of its own. `integers` are arguments, by name, that must be whole numbers. An `endless`
     simulation has no stopping rule; in others, a strategy or a rule that is not given is the best for the problem.
-    `seeds`, if given, replaces the instance's.
+    `seeds`, if given, replaces the instance's. `audit` is a share of the cost.
     """
     faults = Faults()
     found = None
@@ -126,7 +123,8 @@ def prepare(
         with faults.absorb():  # options are checked even where other things are at fault
             parts = np.split(levels, len(levels)) if "delta" in STRATEGIES[strategy].needs else [levels]
             for part in parts:
-                setups.append(set_up(found or check_instance(STAND_IN), strategy, stopping, part, options))
+                truth = found or check_instance(STAND_IN)
+                setups.append(set_up(truth, strategy, stopping, part, options, audit=audit))
     faults.raise_if_any("call")
     return setups
 
@@ -145,8 +143,8 @@ def set_up(
     deltas: NDArray[np.float64],
     options: Any,
     tolerance: float = 0.0,
+    audit: float = 0.0,
 ) -> Setup:
     """The simulation of a strategy and a rule that exist; their options are checked."""
-    parts = assemble(instance, strategy, stopping, deltas, options, tolerance)
-    truth = instance.problem.sign * instance.means
-    return Setup(instance, strategy, stopping, parts.model, truth, len(deltas), parts.make_state, parts.make_rule)
+    parts = assemble(instance, strategy, stopping, deltas, options, tolerance, audit)
+    return Setup(instance, strategy, stopping, parts.model, len(deltas), parts.make_state, parts.make_rule)

@@ -142,6 +142,7 @@ def simulate(
     workers: int | None = None,
     options: Mapping[str, float] | None = None,
     seeds: str | None = None,
+    audit: float = 0.0,
 ) -> Runs:
     """Run a strategy many times on an instance (or the name or file of one) and report what it cost.
 
@@ -149,7 +150,8 @@ def simulate(
     Several deltas are served by one trajectory, if sampling does not depend on delta: a run lasts until the smallest is
     decided. Strategies whose sampling does ("race", "frugal", "iise", ...) make one for each delta, and those that stop
     by a rule of their own ("iise", "lucb", ...) ignore `stopping`. `options` are settings of the strategy
-    or the rule, such as {"rate": 0.1}. `seeds`, "independent" or "common", replaces the instance's. Results depend on
+    or the rule, such as {"rate": 0.1}. `seeds`, "independent" or "common", replaces the instance's. `audit` is the
+    share of the cost that goes to evaluations without bias, of the leader and of its closest rival. Results depend on
     the seed alone, not on the number of worker threads (one per core by default). Ctrl-C returns what is done.
 
     >>> from mfbai import simulate
@@ -158,7 +160,7 @@ def simulate(
     ((100, 2), True)
     """
     counts = {"runs": runs, "seed": seed, "max_steps": max_steps, "workers": workers}
-    setups = prepare(instance, strategy, stopping, delta, options or {}, counts, seeds=seeds)
+    setups = prepare(instance, strategy, stopping, delta, options or {}, counts, seeds=seeds, audit=audit)
     strategy, rule = setups[0].strategy, setups[0].stopping
     warm_up(setups[0])
     begun = time.perf_counter()

@@ -67,7 +67,7 @@ def trace(
     counts = {"steps": steps, "runs": runs, "seed": seed, "points": points, "workers": workers}
     [setup] = prepare(instance, strategy, None, float(delta), options or {}, counts, endless=True)
     warm_up(setup)
-    first = min(setup.truth.size, int(steps))
+    first = min(setup.instance.means.size, int(steps))
     times = np.unique(np.geomspace(steps, first, points).round().astype(np.int64))
     shares = np.zeros((runs, len(times), *setup.instance.shape))
 

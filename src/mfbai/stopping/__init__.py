@@ -5,6 +5,7 @@ contrasts        proven for race, and the tightest: bets on differences
 books            of contrasts, where every value has a seed of its own
 rounds           of contrasts, where arms share seeds
 exclusion        what both share
+bearing          what a proof of contrasts can bear
 e_process        proven for every strategy, family and order
 kaufmann_koolen  proven, and loose
 stylised         the heuristic of the paper's experiments

@@ -4,15 +4,16 @@ books       where every value has a seed of its own, and variances are known
 rounds      where arms share seeds, or the size of the noise is unknown
 round_bets  what these bet
 exclusion   what both share: which rivals are ruled out
+bearing     whether a rival would be ruled out if bias bounds were wider
 """
 
 from math import exp, inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mfbai.stopping.books import make_books
-from mfbai.stopping.exclusion import row_of
+from mfbai.stopping.exclusion import make_notes, row_of
 from mfbai.stopping.interface import Rule
 from mfbai.stopping.rounds import Rounds, make_rounds
 
@@ -40,6 +41,22 @@ def leader_of(rule) -> int:
     if not isinstance(rule, Rounds):
         return int(rule.leader[0])
     return int(np.argmax(rule.work.psi_low + rule.work.psi_high)) if rule.learnt[0] else -1
+
+
+def watched(state: Any, free: np.ndarray) -> Any:
+    """The same state of race, which in rounds also keeps what is proven without trust in any bias bound: (M,) `free`
+    says which fidelities need none."""
+    rule = state.rule
+    if not isinstance(rule, Rounds):
+        return state
+    nothing, none_yet = np.zeros_like(rule.capital), np.zeros_like(rule.proven)
+    return state._replace(rule=rule._replace(free=free, unaided=nothing, unaided_most=none_yet))
+
+
+def noting(state: Any, answer: int, room: int) -> Any:
+    """The same state, which notes the bets of the proof that an answer is the best."""
+    rule = state.rule
+    return state._replace(rule=rule._replace(notes=make_notes(row_of(rule, answer), room)))
 
 
 def standing(rule, answer: int | None = None) -> Standing:

@@ -4,12 +4,35 @@ There is one row for all leaders, or with a tolerance one for each. A rival that
 """
 
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
 from mfbai.kernels.jit import kernel
 
 MOST_PAIRS = 300  # arms with a row for each: what they need grows as the square
+ENTRIES = 6  # of a bet that is noted
+
+
+class Notes(NamedTuple):
+    """The bets of a proof, one by one, where somebody asks what it can bear: see `bearing`."""
+
+    row: np.ndarray  # (2,) whose bets are noted; how many were
+    bets: np.ndarray  # (room, ENTRIES) what they consist of, each kind of contrasts knows; no room: none are
+
+
+def make_notes(row=0, room=0) -> Notes:
+    return Notes(np.array([row, 0]), np.zeros((room, ENTRIES)))
+
+
+@kernel
+def note(rule, row, a, b, c, d, e, f):
+    notes = rule.notes
+    n = notes.row[1]
+    if row == notes.row[0] and n < notes.bets.shape[0]:
+        bet = notes.bets[n]
+        bet[0], bet[1], bet[2], bet[3], bet[4], bet[5] = a, b, c, d, e, f
+        notes.row[1] += 1
 
 
 def targets(model, deltas) -> np.ndarray:

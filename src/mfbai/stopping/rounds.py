@@ -15,6 +15,9 @@ The tilt is what would be best if the means, variances and correlations estimate
 what a round tells is learnt when it is over. With seeds of their own, values are known to be uncorrelated. A rival that
 lost one of its values in a round is not bet on in that round, and if the leader lost one of its, nobody is: nothing
 depends on the values.
+
+A study also keeps the capital of the bets on contrasts between fidelities that need no bias bound: what is proven
+without trust in any. Whether a contrast is one of these is settled before its round, like its tilt.
 """
 
 from math import exp, log, sqrt
@@ -26,7 +29,18 @@ from mfbai.kernels.jit import kernel
 from mfbai.kernels.stats import ROOM, SEEDS
 from mfbai.kernels.transport import Work, fit, make_work, renew
 from mfbai.stopping.e_process import has_data
-from mfbai.stopping.exclusion import all_left, exclude, exclude_certain, exclusion_decide, row_of, rows_of, targets
+from mfbai.stopping.exclusion import (
+    Notes,
+    all_left,
+    exclude,
+    exclude_certain,
+    exclusion_decide,
+    make_notes,
+    note,
+    row_of,
+    rows_of,
+    targets,
+)
 from mfbai.stopping.interface import decide, observe
 from mfbai.stopping.round_bets import largest_tilt, log_factor, tilt_of
 
@@ -48,8 +62,12 @@ class Rounds(NamedTuple):
     left: np.ndarray  # (rows, levels) arms that are not ruled out
     seen: np.ndarray  # (1,) evaluations taken in: a strategy and the run may both report them
     capital: np.ndarray  # (rows, K, scales) nats
+    free: np.ndarray  # (M,) whether a fidelity needs no bias bound; empty if nobody asks, as in simulations
+    unaided: np.ndarray  # (rows, K, scales) the capital of contrasts between such fidelities
+    unaided_most: np.ndarray  # (rows, K) the most evidence that this ever was
     scales: np.ndarray
     weights: np.ndarray
+    notes: Notes  # leader, its fidelity, rival, its fidelity, tilt, difference of their means
     # The round under way.
     leader: np.ndarray  # (2,) arm and fidelity; -1 before the first round
     number: np.ndarray  # (1,)
@@ -89,8 +107,12 @@ def make_rounds(model, deltas) -> Rounds:
         left=all_left(model, len(deltas)),
         seen=np.zeros(1, dtype=np.int64),
         capital=np.zeros((rows, K, SCALES.size)),
+        free=np.zeros(0, dtype=np.bool_),
+        unaided=np.zeros((0, 0, 0)),
+        unaided_most=np.zeros((0, 0)),
         scales=SCALES.copy(),
         weights=WEIGHTS.copy(),
+        notes=make_notes(),
         leader=np.full(2, -1, dtype=np.int64),
         number=np.full(1, -1, dtype=np.int64),
         missing=np.zeros(1, dtype=np.int64),
@@ -210,15 +232,25 @@ def stake(model, rule, row, i, m, x, ni, j, k, y, nj, ratio):
     gap = max(gap - SHRINK * error / gap if gap > 0.0 else 0.0, FLOOR * sqrt(noise))
     tilt, most = tilt_of(model.law, gap, noise + error), largest_tilt(model.law, model, i, m, j, k)
     contrast = x - y - model.bias_high[i, m] + model.bias_low[j, k] + model.tolerance
+    note(rule, row, i, m, j, k, tilt, x - y)
+    exclude(rule, row, j, multiply(model, rule, rule.capital[row, j], tilt, most, contrast))
+    if rule.free.size > 0 and rule.free[m] and rule.free[k]:
+        evidence = multiply(model, rule, rule.unaided[row, j], tilt, most, contrast)
+        rule.unaided_most[row, j] = max(rule.unaided_most[row, j], evidence)
+    return noise + error
+
+
+@kernel
+def multiply(model, rule, capital, tilt, most, contrast):
+    """Multiply the capital at each scale, (scales,) in nats, by its factor; ln of what there is in all."""
     top = 0.0
     for n in range(rule.scales.size):
-        rule.capital[row, j, n] += log_factor(model.law, min(tilt * rule.scales[n], most), contrast)
-        top = max(top, rule.capital[row, j, n])
+        capital[n] += log_factor(model.law, min(tilt * rule.scales[n], most), contrast)
+        top = max(top, capital[n])
     total = CASH * exp(-top)
     for n in range(rule.scales.size):
-        total += rule.weights[n] * exp(rule.capital[row, j, n] - top)
-    exclude(rule, row, j, top + log(total))
-    return noise + error
+        total += rule.weights[n] * exp(capital[n] - top)
+    return top + log(total)
 
 
 @kernel

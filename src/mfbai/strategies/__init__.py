@@ -1,6 +1,7 @@
 """Sampling strategies, by name. How to add one: docs/developer/extending.md.
 
 interface       the shape of a strategy
+audit           evaluations without bias that no strategy asks for by itself
 common          what several of them share
 race            leader and rivals in step: the cheapest
 frugal          the most certainty for its cost, for every family

@@ -25,10 +25,11 @@ from mfbai.kernels.transport import Work, fit, make_work, renew
 from mfbai.stopping.books import Books, books_observe, make_books
 from mfbai.stopping.e_process import all_looked_at, has_data
 from mfbai.stopping.exclusion import exclude_certain, is_out, is_over, row_of
+from mfbai.strategies.audit import due, unbiased_fidelity
 from mfbai.strategies.common import first_look
 from mfbai.strategies.interface import ask, tell
 from mfbai.strategies.optimism import reach_of
-from mfbai.strategies.race.field import forgotten, largest
+from mfbai.strategies.race.field import closest, forgotten, largest
 
 BETA = 3.0  # optimism: ln(1 + BETA * needed / evidence)
 CAUTION = 0.3  # part of its bias interval by which a cell without data is taken to be worse
@@ -121,7 +122,10 @@ def books_ask(model, stats, state, pending):
                 size -= pending[j, n] * rule.natural[j, n]
             if size > (0.0 if closing else enough(model, state, j, m)):
                 arm, most = j, state.effort[j, m]
-    return arm, m if arm == s else state.choice[arm, m]
+    fidelity = m if arm == s else state.choice[arm, m]
+    if model.audit.share[0] > 0.0 and arm == due(model, stats, pending, s, closest(model, state, state.work, s)):
+        fidelity = unbiased_fidelity(model, stats, arm)
+    return arm, fidelity
 
 
 @kernel

@@ -3,7 +3,7 @@
 from math import inf, sqrt
 
 from mfbai.kernels.jit import kernel
-from mfbai.stopping.exclusion import is_out
+from mfbai.stopping.exclusion import is_out, row_of
 
 AGAIN = 0.25  # second looks, each by the root of its cost, over the root of what was spent
 
@@ -19,6 +19,23 @@ def largest(model, work):
         if top < 0 or work.psi_low[a] + work.psi_high[a] > work.psi_low[top] + work.psi_high[top]:
             top = a
     return top
+
+
+@kernel
+def closest(model, state, work, s):
+    """The rival of the leader with the least evidence against it; of several, the one of the largest psi. -1 if none
+    is left, or no arm leads."""
+    rule, rival, least = state.rule, -1, inf
+    if s < 0:
+        return -1
+    row = row_of(rule, s)
+    for j in range(state.need.size):
+        if j == s or state.need[j] == 0.0 or model.beaten[j]:
+            continue
+        higher = work.psi_low[j] + work.psi_high[j] > work.psi_low[rival] + work.psi_high[rival]
+        if rule.proven[row, j] < least or (rule.proven[row, j] == least and higher):
+            rival, least = j, rule.proven[row, j]
+    return rival
 
 
 @kernel

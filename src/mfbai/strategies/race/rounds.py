@@ -20,9 +20,10 @@ from mfbai.kernels.stats import ROOM, SEEDS
 from mfbai.stopping.exclusion import is_out, is_over, row_of
 from mfbai.stopping.round_bets import largest_tilt, nats
 from mfbai.stopping.rounds import Rounds, contrast_noise, make_rounds, rounds_observe
+from mfbai.strategies.audit import due, is_unbiased, unbiased_fidelity
 from mfbai.strategies.interface import ask, seed, tell
 from mfbai.strategies.optimism import reach_of
-from mfbai.strategies.race.field import forgotten, largest
+from mfbai.strategies.race.field import closest, forgotten, largest
 
 FIRST = 2  # values of each arm in the first round, where arms share seeds
 MOST = 3  # values that a rival has in a round
@@ -41,14 +42,13 @@ class State(NamedTuple):
     position: np.ndarray  # (1,) of the next evaluation in it
     size: np.ndarray  # (1,) its evaluations
     plan: np.ndarray  # (4, room) of each: arm, fidelity, seed within the round, part
-    leads: np.ndarray  # (1,) values that the leader has in it
     learnt: np.ndarray  # (1,) rounds that were learnt when the plan was made
     due: np.ndarray  # (1,) and at how many there is a new one
     reach: np.ndarray  # (K, M) R
     noise: np.ndarray  # (K, M) variances, less what leader and rival have in common
     need: np.ndarray  # (K,) nats that are missing; 0 for the leader and for rivals that are ruled out
     rounds: np.ndarray  # (K, M, MOST) that a rival would take, by fidelity and number of values
-    choice: np.ndarray  # (2, K) each rival's fidelity and number of values
+    choice: np.ndarray  # (2, K) the fidelity of the leader and of each rival, and its number of values
     trial: np.ndarray  # (2, K) the same while plans are compared
     idle: np.ndarray  # (K, M) zeros: nothing is under way while a round is made
     left: np.ndarray  # (1,) arms that were not ruled out when the plan was made
@@ -71,7 +71,6 @@ def make_state(model, delta):
         position=np.zeros(1, dtype=np.int64),
         size=np.full(1, first * K, dtype=np.int64),
         plan=plan,
-        leads=np.ones(1, dtype=np.int64),
         learnt=np.zeros(1, dtype=np.int64),
         due=np.zeros(1),
         reach=np.zeros((K, M)),
@@ -130,21 +129,34 @@ def make_round(model, stats, state):
         state.left[0] = left
         state.due[0] = (1.0 + STEADY) * rule.learnt[0]
         state.plan[0, 0] = s
-        state.plan[1, 0], state.leads[0] = make_plan(model, state, s)
+        state.choice[0, s], state.choice[1, s] = make_plan(model, state, s)
     state.size[0] = 0
-    add(state, s, state.plan[1, 0], state.leads[0])
+    audit = -1
+    if model.audit.share[0] > 0.0:
+        audit = due(model, stats, state.idle, s, closest(model, state, rule.work, s))
+    leads = add(model, stats, state, s, s == audit)
     for j in range(state.need.size):
         if state.need[j] > 0.0:
-            add(state, j, state.choice[0, j], state.choice[1, j])
+            add(model, stats, state, j, j == audit)
     again = forgotten(model, stats, state, state.idle)
     if again >= 0 and again != s:
-        add(state, again, state.cheapest[again], 1)
-    for n in range(state.leads[0]):
-        state.plan[3, n] = -(state.leads[0] - 1) * ROOM - state.size[0]
+        add_values(state, again, state.cheapest[again], 1)
+    for n in range(leads):
+        state.plan[3, n] = -(leads - 1) * ROOM - state.size[0]
 
 
 @kernel
-def add(state, arm, fidelity, values):
+def add(model, stats, state, arm, audit):
+    """Add the values of an arm that the plan has, or one without bias for an audit; return how many."""
+    fidelity, values = state.choice[0, arm], state.choice[1, arm]
+    if audit and not is_unbiased(model, arm, fidelity):
+        fidelity, values = unbiased_fidelity(model, stats, arm), 1
+    add_values(state, arm, fidelity, values)
+    return values
+
+
+@kernel
+def add_values(state, arm, fidelity, values):
     for own in range(values):
         n = state.size[0]
         state.plan[0, n], state.plan[1, n], state.plan[2, n], state.plan[3, n] = arm, fidelity, own, values
