@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from mfbai import Gaussian, Instance, bias_alarms
+from mfbai.model.means import instance_of
 from mfbai.simulation.experiment import Run, prepare
 
 STATED = Instance(
@@ -19,7 +20,7 @@ EDGE = np.array([[0.6, 0.55, 0.5], [0.45, 0.5, 0.55], [0.5, 0.45, 0.4]])
 def watch(truth, delta, level, runs, most):
     """For each run: whether a wrong answer was certified, and whether an alarm was given by then."""
     [setup] = prepare(STATED, "uniform", "e-process", [delta], {}, {})
-    run = Run(replace(setup, truth=truth))
+    run = Run(replace(setup, instance=instance_of(STATED.problem, truth)))
     wrong, warned = np.zeros(runs, dtype=bool), np.zeros(runs, dtype=bool)
     for number in range(runs):
         run.restart(3, number)

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from scipy.stats import t
 
 import mfbai
+import mfbai.simulation
 from mfbai import InvalidInput
 from mfbai.cli import main
 from mfbai.plots import plot_costs, plot_shares
@@ -364,10 +365,10 @@ def test_a_bad_file_is_told_with_all_other_faults_before_anything_runs(command, 
 def test_ctrl_c_draws_what_is_done(finished, command, monkeypatch, tmp_path):
     real = mfbai.simulation.simulate
 
-    def stopped_at_grad(instance, strategy, *rest):
+    def stopped_at_grad(instance, strategy, *rest, **about):
         if strategy == "grad":
             raise KeyboardInterrupt
-        return real(instance, strategy, *rest)
+        return real(instance, strategy, *rest, **about)
 
     monkeypatch.setattr("mfbai.simulation.simulate", stopped_at_grad)
     strategies = [word for name in [*finished, "grad"] for word in ("--strategy", name)]

@@ -179,8 +179,8 @@ def split_tables(
 
 def record_values(problem: Problem, model: Model, stats: Stats, rows: Table) -> None:
     """The same of values, one by one."""
-    seen, values = np.array([problem.seen_as(m) for m in range(problem.n_fidelities)]), problem.sign * rows.values
-    where = seen[rows.fidelities]
+    values = problem.sign * rows.values
+    where = np.array([problem.seen_as(m) for m in rows.fidelities], dtype=np.int64)
     for arm, d, x in zip(rows.arms, -1 - where, values, strict=True):
         if d >= 0:
             take_exact(model, arm, d, x)
@@ -197,6 +197,8 @@ def read_tables(
     weights = cells.read("counts", counts, full=True)
     if weights is not None:
         cells.refuse("counts", weights, weights < 0, "a count cannot be negative")
+        alone = np.broadcast_to(problem.parts_only, problem.shape) & (weights > 0)
+        cells.refuse("counts", weights, alone, "it counts only as part of a controlled fidelity: give 0")
         if shape_of(means) == weights.shape:
             table = np.where(weights > 0, np.asarray(means, dtype=object), _some_mean(problem))
             means = [[np.nan if x is None else x for x in row] for row in table.tolist()]  # None is missing in JSON

@@ -15,6 +15,7 @@ from mfbai.errors import Fault, Faults, InvalidInput, suggestion
 from mfbai.model.problem import Problem
 
 COLUMNS = ("arm", "fidelity", "value")
+PAIRED = ("arm", "fidelity", "seed", "value")
 Values: TypeAlias = Any  # rows of (arm, fidelity, value), as tuples or as dicts; a DataFrame; or the path of a CSV file
 
 
@@ -26,30 +27,49 @@ class Table(NamedTuple):
     values: NDArray[np.float64]
 
 
+class Row(NamedTuple):
+    """One evaluation, and where it was told."""
+
+    place: str
+    arm: int
+    fidelity: int
+    value: float
+    seed: str  # or item; empty if nobody asked for it
+
+
 def read_values(problem: Problem, given: Values) -> Table:
     """What was evaluated. Every fault is told, with its row."""
     faults = Faults()
-    rows = _rows_of_file(Path(given)) if isinstance(given, str | Path) else _rows(given)
-    told: list[tuple[int, int, float]] = []
+    told = []
+    for row in read_rows(faults, problem, given):
+        if problem.parts_only[row.fidelity]:
+            why = f"is of {problem.fidelities[row.fidelity]!r}, which counts only as part of a controlled fidelity"
+            faults.add(row.place, f"{why}: leave it out")
+        told.append((row.arm, row.fidelity, row.value))
+    faults.raise_if_any("values")
+    arms, fidelities, values = zip(*told, strict=True) if told else ((), (), ())
+    return Table(np.array(arms, dtype=np.int64), np.array(fidelities, dtype=np.int64), np.array(values, dtype=float))
+
+
+def read_rows(faults: Faults, problem: Problem, given: Values, columns: tuple[str, ...] = COLUMNS) -> Iterable[Row]:
+    """The evaluations that can be read, in order; the first faults are noted."""
+    rows = _rows_of_file(Path(given), columns) if isinstance(given, str | Path) else _rows(given, columns)
     exact: dict[tuple[int, int], float] = {}
     for place, row, index in rows:
         arm = index(faults, place, "arm", row[0], problem.arms)
         fidelity = index(faults, place, "fidelity", row[1], problem.fidelities)
-        x = _value(faults, place, row[2], problem, fidelity)
+        x = _value(faults, place, row[-1], problem, fidelity)
         if arm is not None and fidelity is not None and x is not None:
-            told.append((arm, fidelity, x))
+            yield Row(place, arm, fidelity, x, str(row[2]).strip() if len(columns) > 3 else "")
             if problem.deterministic[fidelity] and exact.setdefault((arm, fidelity), x) != x:
                 name, first = problem.fidelities[fidelity], exact[arm, fidelity]
                 faults.add(place, f"the value is {x!r}: it was {first!r} before, and {name!r} is deterministic")
         if len(faults) >= SHOWN_CELLS:
             faults.add(place, "has more faults, or the rows after it do: these are the first")
             break
-    faults.raise_if_any("values")
-    arms, fidelities, values = zip(*told, strict=True) if told else ((), (), ())
-    return Table(np.array(arms, dtype=np.int64), np.array(fidelities, dtype=np.int64), np.array(values, dtype=float))
 
 
-def _rows_of_file(path: Path) -> Iterable[tuple[str, tuple[Any, ...], Any]]:
+def _rows_of_file(path: Path, columns: tuple[str, ...]) -> Iterable[tuple[str, tuple[Any, ...], Any]]:
     """In a file arms and fidelities may be numbered, from 1."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -58,26 +78,36 @@ def _rows_of_file(path: Path) -> Iterable[tuple[str, tuple[Any, ...], Any]]:
     except UnicodeDecodeError:
         raise InvalidInput([Fault(str(path), "is not text: give a CSV file")]) from None
     reader = csv.DictReader(text.splitlines())
-    if not set(COLUMNS) <= set(reader.fieldnames or ()):
-        raise InvalidInput([Fault(str(path), "has no header arm,fidelity,value: add it as the first line")])
+    found = _in_place_of(columns, reader.fieldnames or ())
+    if not set(found) <= set(reader.fieldnames or ()):
+        raise InvalidInput([Fault(str(path), f"has no header {','.join(columns)}: add it as the first line")])
     for row in reader:
-        arm, fidelity, value = (row[column] for column in COLUMNS)
-        yield f"{path} line {reader.line_num}:", (arm, fidelity, _number(value)), _index_in_text
+        told = [row[column] for column in found]  # None where the line is short
+        yield f"{path} line {reader.line_num}:", (*told[:-1], _number(told[-1])), _index_in_text
 
 
-def _rows(given: Any) -> Iterable[tuple[str, tuple[Any, ...], Any]]:
+def _in_place_of(columns: tuple[str, ...], given: Any) -> tuple[str, ...]:
+    """The columns to read: what some call a seed, others call an item."""
+    return tuple("item" if name == "seed" and "seed" not in given else name for name in columns)
+
+
+def _rows(given: Any, columns: tuple[str, ...]) -> Iterable[tuple[str, tuple[Any, ...], Any]]:
     if hasattr(given, "columns"):  # a DataFrame
-        missing = [column for column in COLUMNS if column not in given.columns]
+        known = _in_place_of(columns, given.columns)
+        missing = [column for column in known if column not in given.columns]
         if missing:
-            raise InvalidInput([Fault("values", f"has no column {missing[0]!r}: {', '.join(COLUMNS)} are needed")])
-        given = zip(*(given[column].tolist() for column in COLUMNS), strict=True)
+            raise InvalidInput([Fault("values", f"has no column {missing[0]!r}: {', '.join(columns)} are needed")])
+        given = zip(*(given[column].tolist() for column in known), strict=True)
+    *names, last = columns
     if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
-        told = "give rows of arm, fidelity and value, a DataFrame with these columns, or the path of a CSV file"
+        told = f"give rows of {', '.join(names)} and {last}, a DataFrame with these columns, or the path of a CSV file"
         raise InvalidInput([Fault("values", f"is {given!r:.60}: {told}")])
     for n, row in enumerate(given):
-        found = tuple(row.get(column) for column in COLUMNS) if isinstance(row, Mapping) else row
-        if not isinstance(found, tuple | list) or len(found) != len(COLUMNS):
-            told = "give arm, fidelity and value, in this order or by these names"
+        found = row
+        if isinstance(row, Mapping):
+            found = tuple(row.get(column) for column in _in_place_of(columns, row))
+        if not isinstance(found, tuple | list) or len(found) != len(columns):
+            told = f"give {', '.join(names)} and {last}, in this order or by these names"
             raise InvalidInput([Fault(f"values[{n}]", f"is {row!r:.60}: {told}")])
         yield f"values[{n}]", tuple(found), _index
 

@@ -3,12 +3,14 @@
 distributions   `plot_costs`: what the runs of strategies cost
 traces          `plot_shares`: how a strategy spreads its cost over time
 savings         `plot_plan`: what each fidelity saves
+pilot           `plot_pilot`: cheap values against true ones
 looks           how each strategy is drawn
 style           colours, axes and files, for all of them
 """
 
 from mfbai.plots.distributions import plot_costs
+from mfbai.plots.pilot import plot_pilot
 from mfbai.plots.savings import plot_plan
 from mfbai.plots.traces import plot_shares
 
-__all__ = ["plot_costs", "plot_plan", "plot_shares"]
+__all__ = ["plot_costs", "plot_pilot", "plot_plan", "plot_shares"]

@@ -1,0 +1,296 @@
+"""What a pilot tells: intervals that hold, advice that pays, and problems to go on with."""
+
+import numpy as np
+import pytest
+
+import mfbai
+from mfbai import InvalidInput
+from mfbai.analysis.pilot import read_pilot
+from mfbai.model.spec import loads
+from support.pilots import changed, draw_pilot, make_problem, rows_of
+
+LEVEL = 0.01
+
+
+def pilot_of(rho=0.9, shared=0.0, seed=1, problem=None, **options):
+    return draw_pilot(np.random.default_rng(seed), problem or make_problem(), rho, shared, **options)[0]
+
+
+# --- honest
+
+
+@pytest.mark.parametrize(("arms", "cheap", "shared"), [(6, 1, 0.0), (6, 2, 0.8), (9, 1, 0.8)])
+def test_bias_intervals_all_hold_as_often_as_they_say(arms, cheap, shared):
+    """400 pilots of 8 seeds and 6 arms at 1 %, others left out: if all held in 99 % of them, 15 or more would fail with
+    a probability of 2e-5."""
+    rng, problem, failed = np.random.default_rng(3), make_problem(arms, cheap), 0
+    for _ in range(400):
+        pilot, biases = draw_pilot(rng, problem, shared=shared)
+        ends = [(one.low, one.high) for one in pilot.biases(LEVEL)]
+        failed += not all(low <= b <= high for (low, high), b in zip(ends, biases[:, :-1].T.ravel(), strict=True))
+    assert failed < 15
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.95])
+def test_limits_of_variances_all_hold_though_the_control_was_chosen_by_the_same_values(rho):
+    """400 pilots at 1 %: the same."""
+    rng, problem, failed = np.random.default_rng(4), make_problem(cheap=2), 0
+    for _ in range(400):
+        found = draw_pilot(rng, problem, rho)[0].problem(variances=LEVEL)
+        truth = np.ones(found.shape)
+        for m, control in enumerate(found.controls):
+            if control is not None:
+                truth[:, m] = control.deviation(truth, np.full(6, rho)) ** 2
+        failed += bool((np.asarray(found.family.variance) < truth).any())
+    assert failed < 15
+
+
+def test_without_anything_in_common_control_is_hardly_ever_advised():
+    """So that a pilot makes the rest 1.05 times dearer at most. Of 200, 10 or more would be if it were 1.5 % of them
+    with a probability of 2e-3; even then the cost would grow by less than a hundredth."""
+    rng, problem = np.random.default_rng(5), make_problem()
+    assert sum(draw_pilot(rng, problem, rho=0.0)[0].control is not None for _ in range(200)) < 10
+
+
+def test_what_pays_is_found_and_close_to_the_best():
+    """Correlation 0.95, a hundredth of the cost: at best six times cheaper."""
+    rng, problem = np.random.default_rng(6), make_problem()
+    for _ in range(50):
+        chosen = draw_pilot(rng, problem, rho=0.95)[0].control
+        variance = 1 + chosen.coefficient**2 * (1 + 1 / chosen.others) - 2 * chosen.coefficient * 0.95
+        assert 1 / ((1.01 + 0.01 * chosen.others) * variance) > 4.5
+
+
+# --- advice
+
+
+def test_advice_in_one_sentence():
+    assert pilot_of(0.95).advice.startswith("Control 'fidelity 2' by 'fidelity 1' with ")
+    assert pilot_of(0.0, seeds=200).advice == (
+        "Evaluate 'fidelity 2' alone: no other fidelity has enough in common with it at the same seed."
+    )
+
+
+def test_a_small_pilot_says_how_many_more_seeds_would_do_and_they_do():
+    small = pilot_of(0.5, seeds=5, seed=2)
+    assert small.control is None
+    told = f"Evaluate {small.more_seeds} more seeds to tell whether control by 'fidelity 1' pays"
+    assert small.advice.startswith(told)
+    assert pilot_of(0.5, seeds=5 + 2 * small.more_seeds).more_seeds is None
+
+
+def test_two_seeds_are_too_few_to_tell():
+    small = pilot_of(0.99, seeds=2)
+    assert (small.control, small.more_seeds, small.common_seeds_pay) == (None, 6, None)
+    assert small.problem().fidelities == ("fidelity 2",)
+
+
+def test_fewer_other_seeds_where_few_values_decide():
+    """Arms that differ by ten deviations need few values, however precise."""
+    close = pilot_of(0.99)
+    far = changed(close, close.pairs.values + 10.0 * np.arange(6)[:, None, None])
+    assert far.control.others < close.control.others / 2
+
+
+def test_a_fidelity_that_runs_against_the_top_controls_nothing():
+    pilot = pilot_of(0.95)
+    assert changed(pilot, pilot.pairs.values * [-1.0, 1.0]).control is None
+
+
+def test_common_seeds_are_advised_where_arms_have_much_in_common():
+    apart, together, few = pilot_of(0.9, 0.0, seeds=30), pilot_of(0.9, 0.9, seeds=30), pilot_of(0.9, 0.5, seeds=5)
+    assert [one.common_seeds_pay for one in (apart, together, few)] == [False, True, None]
+    assert [one.problem().seeds for one in (apart, together, few)] == ["independent", "common", "independent"]
+    assert together.advice.startswith("Use common seeds, and control")
+
+
+def test_what_common_seeds_cancel_anyway_is_no_reason_for_control():
+    """All that fidelities have in common here is the luck of the seed, which all arms share."""
+    rng = np.random.default_rng(7)
+    values = 3 * rng.standard_normal((1, 12, 1)) + rng.standard_normal((6, 12, 2))
+    rows = [(arm, m, s, values[arm, s, m]) for arm in range(6) for s in range(12) for m in range(2)]
+    found = read_pilot(make_problem(), rows)
+    assert found.common_seeds_pay
+    assert found.control is None
+
+
+# --- the problem to go on with
+
+
+def test_by_default_the_top_is_controlled_and_nothing_is_charged():
+    found = pilot_of(0.95, problem=make_problem(cheap=3)).problem()
+    assert len(found.fidelities) == 3  # the part, the controlled one, the top
+    assert found.unbounded.tolist() == [True, False, False]
+    assert found.controls[1].by == 0
+    assert (found.charged, list(found.idle)) == (0.0, [])
+
+
+def test_bounds_that_are_known_are_kept():
+    known = make_problem(cheap=2).replace(biases=[np.inf, 50.0, 0.0])
+    found = pilot_of(0.95, problem=known).problem()
+    assert "fidelity 2" in found.fidelities
+    assert found.bias_high[0, found.fidelities.index("fidelity 2")] == 50.0
+
+
+def test_bounds_that_the_pilot_contradicts_are_refused():
+    known = make_problem(cheap=2).replace(biases=[np.inf, 1e-9, 0.0])
+    with pytest.raises(InvalidInput, match="'fidelity 2' is contradicted by the pilot"):
+        pilot_of(0.95, problem=known).problem()
+
+
+def test_bounds_are_intervals_and_charged():
+    pilot = pilot_of()
+    found = pilot.problem(bounds=LEVEL)
+    ends = [(one.low, one.high) for one in pilot.biases(LEVEL)]
+    assert list(zip(found.bias_low[:, 0], found.bias_high[:, 0], strict=True)) == ends
+    assert (found.charged, found.controls, found.fidelities) == (LEVEL, (None, None), pilot.given.fidelities)
+
+
+def test_levels_add_up():
+    pilot = pilot_of(problem=make_problem(charged=0.02))
+    assert pilot.problem(bounds=0.01, variances=0.005).charged == pytest.approx(0.035)
+    assert isinstance(pilot.problem(bounds=0.01, variances=0.005).family, mfbai.Gaussian)
+
+
+def test_stated_variances_are_kept_and_that_of_the_control_comes_from_the_pilot():
+    pilot = pilot_of(0.95, problem=make_problem(family=mfbai.Gaussian([2.0, 3.0])))
+    variance = np.asarray(pilot.problem(variances=LEVEL).family.variance)
+    assert variance[:, [0, 2]].tolist() == [[2.0, 3.0]] * 6
+    assert (variance[:, 1] < 3.0).any()
+    with pytest.raises(InvalidInput, match="variances is needed: the family states variances"):
+        pilot.problem()
+
+
+def test_arms_left_out_have_the_widest_bounds():
+    pilot = pilot_of(problem=make_problem(8))
+    found = pilot.problem(bounds=LEVEL, variances=LEVEL)
+    width = (found.bias_high - found.bias_low)[:, 0]
+    assert pilot.left_out == ("arm 7", "arm 8")
+    assert (width[6:] > width[:6].max()).all()
+    assert (np.asarray(found.family.variance)[6:] == np.asarray(found.family.variance)[:6].max(axis=0)).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"bounds": 0.01}, {"variances": 0.01}, {"bounds": 0.01, "variances": 0.01}])
+def test_the_spec_says_where_it_is_from_and_loads_as_the_problem(options):
+    pilot = pilot_of(0.95)
+    text = pilot.spec(**options)
+    assert loads(text) == pilot.problem(**options)
+    assert text.startswith("# From a pilot of 8 seeds and 6 arms, at a cost of 48.5; mfbai ")
+    assert ("delta + " in text) == bool(options)
+
+
+def test_fidelities_without_noise_are_no_control_but_have_a_bias():
+    problem = make_problem(2, cheap=2, deterministic=[0])
+    rng = np.random.default_rng(8)
+    rows = [(arm, 0, "", 5.0 + arm) for arm in range(2)]
+    rows += [
+        (arm, m, s, float(x)) for arm in range(2) for s in range(8) for m, x in zip((1, 2), rng.random(2), strict=True)
+    ]
+    found = read_pilot(problem, rows)
+    assert [one.fidelity for one in found.controls] == ["fidelity 2"]
+    assert found.biases()[0].estimate == pytest.approx(5.0 - found.means[0, -1])
+    assert found.cost == pytest.approx(2 * (0.01 + 8 * 1.01))
+
+
+def test_it_is_said_as_plain_values_and_in_a_line():
+    pilot = pilot_of()
+    told = pilot.to_dict()
+    assert told["controls"][0]["gain"]["estimate"] == pilot.controls[0].gain.estimate
+    assert len(told["biases"]) == 6
+    assert repr(pilot) == f"<Pilot of 6 arms, 8 seeds: {pilot.advice}>"
+
+
+# --- bad input
+
+
+def edited(change):
+    rows = rows_of(pilot_of(arms=2, problem=make_problem(2)))
+    return change(rows)
+
+
+REFUSED = {
+    "one seed": (lambda rows: [row for row in rows if row[2] == "0"], "has one seed: give 2 or more"),
+    "a top value without its pair": (
+        lambda rows: [row for row in rows if row[:3] != (1, 0, "3")],
+        "has none of 'arm 2' at 'fidelity 1' with seed '3': an arm needs each seed at all fidelities",
+    ),
+    "a fidelity without values": (
+        lambda rows: [row for row in rows if row[1] == 1],
+        "has none of 'arm 1' at 'fidelity 1'",
+    ),
+    "a row twice": (lambda rows: [*rows, rows[0]], r"values\[32\] gives 'arm 1' at 'fidelity 1' with seed '0' again"),
+    "not a number": (lambda rows: [*rows[:-1], (*rows[-1][:3], np.nan)], r"values\[31\] the value is nan"),
+    "text": (lambda rows: [*rows[:-1], (*rows[-1][:3], "high")], r"values\[31\] the value is 'high': give a number"),
+    "a constant column": (
+        lambda rows: [(*row[:3], 1.0) if row[1] == 0 else row for row in rows],
+        "'fidelity 1' returns the same value at all 8 seeds, for every arm: if it has no noise, write deterministic",
+    ),
+    "an unknown arm": (lambda rows: [*rows, (7, 0, "0", 1.0)], "unknown arm, 7"),
+    "an unknown fidelity": (lambda rows: [*rows, (0, "coarse", "0", 1.0)], "unknown fidelity, 'coarse'"),
+    "no seed": (
+        lambda rows: [*rows, (0, 0, "", 1.0)],
+        "has no seed: values of two fidelities are compared",
+    ),
+    "nothing": (lambda rows: [], "has no rows"),
+    "rows without seeds": (lambda rows: [row[1:] for row in rows], "give arm, fidelity, seed and value, in this order"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input_is_refused_whole_with_the_reason(name):
+    change, message = REFUSED[name]
+    with pytest.raises(InvalidInput, match=message):
+        read_pilot(make_problem(2), edited(change))
+
+
+def test_a_problem_with_nothing_to_compare_is_refused():
+    alone = mfbai.Problem(2, [1.0], [0.0], mfbai.Symmetric(0, 1))
+    with pytest.raises(InvalidInput, match="has one fidelity, 'fidelity 1': a pilot compares cheaper ones with it"):
+        read_pilot(alone, [])
+    exact = make_problem(2, deterministic=[1])
+    with pytest.raises(InvalidInput, match="'fidelity 2' is deterministic: one value settles an arm"):
+        read_pilot(exact, [])
+
+
+def test_values_of_a_controlled_fidelity_are_not_asked_for():
+    pilot = pilot_of(0.95, arms=2, problem=make_problem(2))
+    controlled = pilot.given.controlled(0, 3, 0.9)
+    rows = [(arm, {0: 0, 1: 2}[m], seed, x) for arm, m, seed, x in rows_of(pilot)]
+    assert read_pilot(controlled, rows).controls == pilot.controls
+    with pytest.raises(
+        InvalidInput, match="'fidelity 2 by fidelity 1' is controlled: give the values of what it is made of"
+    ):
+        read_pilot(controlled, [*rows, (0, 1, "0", 0.5)])
+
+
+def test_columns_of_a_file_may_be_called_items(tmp_path):
+    pilot = pilot_of(arms=2, problem=make_problem(2))
+    lines = ["item,arm,value,fidelity", *(f"{s},{arm + 1},{x!r},{m + 1}" for arm, m, s, x in rows_of(pilot))]
+    file = tmp_path / "judged.csv"
+    file.write_text("\n".join(lines))
+    assert read_pilot(pilot.given, file).to_dict() == pilot.to_dict()
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.1, "0.01", True, np.nan])
+def test_levels_must_be_probabilities(level):
+    with pytest.raises(InvalidInput, match="give a probability between 0 and 1"):
+        pilot_of().problem(bounds=level)
+
+
+def test_there_are_no_bounds_where_differences_are_all_the_same():
+    rows = edited(lambda rows: [(arm, m, s, float(int(s) % 2) + (m if arm else m * int(s))) for arm, m, s, _ in rows])
+    with pytest.raises(InvalidInput, match="'arm 2' at 'fidelity 1' is off by the same at all 8 seeds"):
+        read_pilot(make_problem(2), rows).problem(bounds=LEVEL)
+
+
+def test_one_arm_says_nothing_of_the_biases_of_others():
+    pilot = pilot_of(arms=1, problem=make_problem(2))
+    assert pilot.between_arms is None
+    assert not np.isfinite(pilot.biases()[1].high)
+    with pytest.raises(InvalidInput, match="has one arm: what it tells of the others is unknown"):
+        pilot.problem(bounds=LEVEL)
+
+
+def test_limits_of_variances_are_no_use_with_common_seeds():
+    with pytest.raises(InvalidInput, match="but seeds are common: then no proof uses variances"):
+        pilot_of(problem=make_problem(seeds="common")).problem(variances=LEVEL)
