@@ -100,9 +100,9 @@ def test_arms_that_tie_are_refused_unless_there_is_a_tolerance():
 def test_a_part_of_the_fidelities_keeps_what_belongs_to_them():
     variance = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     problem = Problem(2, [1, 2, 3], ([-0.1, -0.2, 0], [0.3, 0.4, 0]), Gaussian(variance), fidelities=["a", "b", "c"])
-    part = variants.only(problem, [1, 2])
+    part = problem.only([1, 2])
     assert part == Problem(2, [2, 3], ([-0.2, 0], [0.4, 0]), Gaussian(variance[:, 1:]), fidelities=["b", "c"])
-    assert variants.only(COINS, [1]) == Problem(["a", "b"], 1, 0, Bernoulli(), fidelities=["fidelity 2"])
+    assert COINS.only([1]) == Problem(["a", "b"], 1, 0, Bernoulli(), fidelities=["fidelity 2"])
 
 
 def test_half_a_bias_bound_is_half_as_wide_and_still_true():
@@ -124,7 +124,7 @@ def test_less_never_helps_and_better_never_harms(seed):
     base = cost(problem)
     for m in range(2):
         rest = [n for n in range(3) if n != m]
-        assert cost(variants.only(problem, rest), means[:, :, rest]) >= base * (1 - LIKE_NONE)
+        assert cost(problem.only(rest), means[:, :, rest]) >= base * (1 - LIKE_NONE)
         assert cost(variants.half_bias(problem, means[0], m)) <= base * (1 + LIKE_NONE)
     for m in range(3):
         assert base / 2 * (1 - LIKE_NONE) <= cost(variants.half_cost(problem, m)) <= base * (1 + LIKE_NONE)

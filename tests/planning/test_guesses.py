@@ -133,7 +133,8 @@ def test_faults_of_a_guess_in_a_file_are_told_with_all_others():
     text = SPEC.replace("0.05", "-1") + "[guess]\nmeans = [1, 2]\ngapp = 1\n"
     assert faults_of(loads, text) == [
         'costs[0] is -1.0: a cost must be positive; check the [[fidelity]] "coarse" entry',
-        "[guess] has an unknown entry 'gapp': did you mean 'gap'? known: means, low, high, gap, best, deviation",
+        "[guess] has an unknown entry 'gapp': did you mean 'gap'? "
+        "known: means, low, high, gap, best, deviation, correlation",
         "[guess] means has shape (2,): give 3, one per arm, or 3 rows of 2: arms x fidelities",
     ]
 

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mfbai.analysis.pilot import Pilot
+from mfbai.analysis.values import Values
 from mfbai.checks import check_delta, check_integers
 from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.model.correlation import Correlation, CorrelationLike, read_correlation
@@ -16,6 +18,7 @@ from mfbai.model.guess import Guess
 from mfbai.model.problem import Array, Instance, Problem
 from mfbai.model.spec import check_instance, load, load_guess
 from mfbai.planning import results, truths, variants
+from mfbai.planning.controlled import flat, flat_guess, from_pilot, guess_of, more_pilot
 from mfbai.planning.ideal import complete, ideal_costs
 from mfbai.planning.results import ALL, TOP, WORTH_HAVING, Change, Estimate, Plan, Spread, Worth, spread, spread_of_runs
 from mfbai.planning.samples import RUNS, Simulations
@@ -35,12 +38,15 @@ def plan(
     tolerance: float = 0.0,
     seed: int = 0,
     correlation: CorrelationLike = None,
+    pilot: Pilot | Values | None = None,
 ) -> Plan:
     """Predict, from a guess of the means, what it costs to find the best arm with risk `delta`.
 
     `spec` is a problem, an instance, or the name or file of one. Without a `guess`, that of the file is taken, or else
     the true means of an instance. An arm within `tolerance` of the best is as good. Results depend on the seed alone.
     With a `correlation` between values of the same seed, or that of an instance, also what common seeds would save.
+    With a `pilot` (its values, or what `mfbai.pilot` returned) the plan is for the problem that it advises; what is not
+    guessed is as the pilot found it, and the plan says whether more pilot would pay.
 
     >>> from mfbai import Gaussian, Guess, Problem, plan
     >>> problem = Problem(3, costs=[0.05, 5], biases=[0.03, 0], family=Gaussian(0.01), fidelities=["coarse", "fine"])
@@ -48,23 +54,26 @@ def plan(
     >>> [(fidelity.fidelity, fidelity.verdict) for fidelity in found.fidelities]
     [('coarse', 'worth having'), ('fine', 'the true one')]
     """
-    problem, guess, source, means, shared = check(spec, guess, delta, tolerance, seed, correlation)
+    given, problem, guess, source, means, shared, found = check(spec, guess, delta, tolerance, seed, correlation, pilot)
     delta, tolerance, seed, noise = float(delta), float(tolerance), int(seed), guess.noise(problem)
     known = variants.with_noise(problem, noise)
     compared = _compare(known, means, tolerance)
     chosen = choose(problem, None, None, tolerance)
-    simulations = Simulations(problem, means, *chosen, delta, tolerance, seed, shared, noise)
+    controlled = [problem.fidelities.index(name) for name in _controlled(given)]
+    simulations = Simulations(problem, means, *chosen, delta, tolerance, seed, shared, noise, controlled)
     kept, sets, simulated = _simulate(simulations, compared.kept)
     rules = () if problem.family.learns else [rule for rule in RULES.values() if not rule.ordered]
     estimates = [*_computed(known, means, sets, rules, delta, tolerance), simulated]
     if problem.family.learns:
         estimates.append(_otherwise(simulations, known, sets, "with the noise known"))
-    if shared is not None and problem.seeds != "common":
+    if shared is not None and shared.arms and problem.seeds != "common":
         estimates.append(_otherwise(simulations, problem.replace(seeds="common"), sets, "with common seeds"))
     promising = results.is_promising(estimates, simulated, _name_of(sets, kept))
+    alone = simulated.cost.get(TOP, simulated.cost[ALL]).median
     return Plan(
         name=Path(spec).stem if isinstance(spec, str | Path) else getattr(spec, "name", None),
         problem=problem,
+        given=given,
         guess=guess,
         source=source,
         delta=delta,
@@ -77,25 +86,32 @@ def plan(
         fidelities=tuple(_worth(problem, compared, m, kept, promising) for m in range(problem.n_fidelities)),
         changes=compared.changes,
         correlation=shared,
+        more_pilot=None if found is None else more_pilot(found, alone),
     )
+
+
+def _controlled(problem: Problem) -> list[str]:
+    return [name for name, control in zip(problem.fidelities, problem.controls, strict=True) if control is not None]
 
 
 class Checked(NamedTuple):
     """What a plan is made of."""
 
-    problem: Problem
+    given: Problem
+    problem: Problem  # the same without what is no more than a part of controlled fidelities
     guess: Guess
     source: str  # where the guess is from
     truths: Array
     correlation: Correlation | None
+    pilot: Pilot | None
 
 
-def check(spec: Any, guess: Any, delta: Any, tolerance: Any, seed: Any, correlation: Any) -> Checked:
+def check(spec: Any, guess: Any, delta: Any, tolerance: Any, seed: Any, correlation: Any, pilot: Any = None) -> Checked:
     """Draws the truths; raises InvalidInput with everything that is wrong."""
     faults = Faults()
     found = None
     with faults.absorb():
-        found = _find(spec, guess)
+        found = _find(spec, guess, pilot)
     check_delta(faults, delta)
     if np.ndim(delta):
         faults.add("delta", f"is {delta!r}: give one risk")
@@ -105,12 +121,14 @@ def check(spec: Any, guess: Any, delta: Any, tolerance: Any, seed: Any, correlat
     shared = read_correlation(faults, correlation, found[0].family if found else None)
     faults.raise_if_any("call")
     assert found is not None
-    problem, guess, source, own = found
+    given, guess, source, own, made = found
+    common = own if correlation is None else shared
+    problem, guess = flat(given), flat_guess(given, guess, common, known=source == "truth")
     drawn = truths.draw(problem, guess, tolerance, seed)
-    return Checked(problem, guess, source, drawn, own if correlation is None else shared)
+    return Checked(given, problem, guess, source, drawn, common, made)
 
 
-def _find(spec: Any, guess: Any) -> tuple[Problem, Guess, str, Correlation | None]:
+def _find(spec: Any, guess: Any, pilot: Any) -> tuple[Problem, Guess, str, Correlation | None, Pilot | None]:
     loaded = load(spec, ties=True) if isinstance(spec, str | Path) else spec
     if not isinstance(loaded, Problem | Instance):
         raise InvalidInput([Fault("spec", f"is {loaded!r}: give a Problem, an Instance, or the name or file of one")])
@@ -120,6 +138,13 @@ def _find(spec: Any, guess: Any) -> tuple[Problem, Guess, str, Correlation | Non
     if guess is None and isinstance(loaded, Instance):
         guess, source = Guess(loaded.means, deviation=loaded.deviation), "truth"
     problem, own = (loaded.problem, loaded.correlation) if isinstance(loaded, Instance) else (loaded, None)
+    made = None
+    if pilot is not None:
+        made, problem = from_pilot(problem, pilot)
+        guess = guess_of(made, problem, guess if source == "guess" else None)
+    if problem.idle:
+        told = f"of {problem.idle[0]!r} are not bounded, and it controls nothing"
+        raise InvalidInput([Fault("biases", f"{told}: state a bound, or give a pilot, whose advice is then planned")])
     if not isinstance(guess, Guess):
         told = f"is {guess!r}: what it costs depends on the means; give a Guess, or a [guess] table in the file"
         raise InvalidInput([Fault("guess", f"{told}, such as {EXAMPLES}")])
@@ -127,7 +152,7 @@ def _find(spec: Any, guess: Any) -> tuple[Problem, Guess, str, Correlation | Non
     if problem.family.learns and guess.deviation is None:
         told = f"has no 'deviation': the {problem.family.name} family does not say how noisy values are"
         raise InvalidInput([Fault("guess", f"{told}; add their standard deviation, as far as you can guess it")])
-    return problem, guess, source, own
+    return problem, guess, source, guess.correlation or own, made
 
 
 class _Comparison(NamedTuple):
@@ -157,7 +182,7 @@ def _changes(problem: Problem, means: Array, tolerance: float, least: Array, adv
     changes = []
     for m, name in enumerate(problem.fidelities):
         changes.append(Change(name, "half the cost", saves(variants.half_cost(problem, m))))
-        if m < problem.n_fidelities - 1:
+        if m < problem.n_fidelities - 1 and (problem.bias_low[:, m] < problem.bias_high[:, m]).any():
             tighter = [variants.half_bias(problem, table, m) for table in means]
             changes.append(Change(name, "half the bias bound", saves(tighter)))
     return tuple(changes)
@@ -196,7 +221,7 @@ def _computed(
     the same seed may be correlated, as all of these take values to be independent."""
     if problem.seeds == "common":
         return []
-    parts = {name: (variants.only(problem, members), means[:, :, members]) for name, members in sets.items()}
+    parts = {name: (problem.only(members), means[:, :, members]) for name, members in sets.items()}
     found = {name: variants.oracles(*part, tolerance) for name, part in parts.items()}
     bounds = {name: np.array([one.lower_bound(delta) for one in found[name]]) for name in parts}
     estimates = [Estimate(None, None, _spreads(bounds), _saving(bounds))]

@@ -17,6 +17,7 @@ from mfbai.model.correlation import Correlation
 from mfbai.model.guess import Guess
 from mfbai.model.problem import Array, Problem
 from mfbai.planning import samples, truths, variants
+from mfbai.planning.controlled import MorePilot, whole
 from mfbai.planning.samples import Simulated
 from mfbai.stopping import e_process
 from mfbai.terminal import progress
@@ -111,7 +112,8 @@ class Plan:
     """What `plan` found. A figure is a median over truths that fit the guess, with the range of the middle 80 %."""
 
     name: str | None
-    problem: Problem
+    given: Problem
+    problem: Problem  # the same without fidelities that are no more than parts of controlled ones
     guess: Guess
     source: str  # "guess", or "truth" if the means of an instance were taken for it
     delta: float
@@ -123,7 +125,8 @@ class Plan:
     estimates: tuple[Estimate, ...]
     fidelities: tuple[Worth, ...]
     changes: tuple[Change, ...]
-    correlation: Correlation | None  # of values with the same seed, where seeds are common
+    correlation: Correlation | None  # of values with the same seed
+    more_pilot: MorePilot | None  # whether it would pay; None if there was no pilot
 
     @property
     def expected(self) -> Estimate:
@@ -166,6 +169,24 @@ class Plan:
         kept = tuple(worth.fidelity for worth in self.fidelities if worth.verdict in (WORTH_IT, UNKNOWN, TRUE_ONE))
         return next(name for name, members in self.sets.items() if members == kept)
 
+    @property
+    def advised(self) -> Problem:
+        """The problem with the fidelities to use."""
+        return whole(self.given, self._names_advised)
+
+    @property
+    def choice(self) -> str:
+        """Which fidelities these are, and why others are left out, in a sentence."""
+        names = self._names_advised
+        told = f"uses {', '.join(map(repr, names))}"
+        dropped = [worth for worth in self.fidelities if worth.fidelity not in names]
+        why = ", ".join(f"{worth.fidelity!r} ({worth.verdict})" for worth in dropped)
+        return f"The plan {told}; it leaves out {why}." if why else f"The plan {told}: all are worth having."
+
+    @property
+    def _names_advised(self) -> tuple[str, ...]:
+        return self.sets[self.advice]
+
     def savings(self, gaps: ArrayLike | None = None) -> Savings:
         """What each fidelity saves, and all together, were the others behind the best arm by more or less.
 
@@ -186,7 +207,7 @@ class Plan:
 
     def _least_costs(self, means: Array, members: list[int]) -> Array:
         known = variants.with_noise(self.problem, self.guess.noise(self.problem))
-        return variants.least_costs(variants.only(known, members), means[:, :, members], self.tolerance)
+        return variants.least_costs(known.only(members), means[:, :, members], self.tolerance)
 
     def _gaps(self, gaps: ArrayLike | None) -> Array:
         if gaps is None:
@@ -222,6 +243,7 @@ class Plan:
             "estimates": [_estimate(estimate, rate) for estimate in self.estimates],
             "fidelities": [_plain(fidelity) for fidelity in self.fidelities],
             "changes": [_plain(change) for change in self.changes],
+            "more_pilot": _plain(self.more_pilot),
             "rate": rate,
         }
 

@@ -14,7 +14,8 @@ from scipy.special import bdtr, bdtrc
 from mfbai.model.correlation import Correlation
 from mfbai.model.means import instance_of
 from mfbai.model.problem import Array, Problem
-from mfbai.planning.variants import Advance, only
+from mfbai.planning.controlled import hide_top
+from mfbai.planning.variants import Advance
 from mfbai.simulation.engine import cores
 from mfbai.simulation.experiment import Run, set_up
 
@@ -72,6 +73,7 @@ class Simulations:
     seed: int
     correlation: Correlation | None = None
     deviation: Array | None = None  # (K, M) where the family does not state it
+    controlled: list[int] = field(default_factory=list)  # fidelities that stand for the top where they are used
     advance: Advance = lambda count: None
     made: dict[tuple[int, ...], Simulated] = field(default_factory=dict)
 
@@ -91,8 +93,9 @@ class Simulations:
     def of(self, fidelities: list[int]) -> Simulated:
         key = tuple(fidelities)
         if key not in self.made:
-            deviation = None if self.deviation is None else self.deviation[:, fidelities]
-            self.made[key] = self._run(only(self.problem, fidelities), self.truths[:, :, fidelities], deviation)
+            used = hide_top(self.controlled, fidelities)
+            deviation = None if self.deviation is None else self.deviation[:, used]
+            self.made[key] = self._run(self.problem.only(used), self.truths[:, :, used], deviation)
         return self.made[key]
 
     def worth_learning(self, fidelities: list[int]) -> list[int]:

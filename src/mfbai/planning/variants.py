@@ -16,18 +16,6 @@ NOISE_FREE, TINY = 1e-6, 1e-100  # a deviation, relative to the largest, that st
 USELESS = 0.01  # a fidelity that saves less than this is not worth having
 
 
-def only(problem: Problem, fidelities: Sequence[int]) -> Problem:
-    """The problem with these of its fidelities."""
-    kept = list(fidelities)
-    return problem.replace(
-        costs=problem.costs[:, kept],
-        biases=(problem.bias_low[:, kept], problem.bias_high[:, kept]),
-        family=problem.family.at(kept),
-        fidelities=[problem.fidelities[m] for m in kept],
-        deterministic=[problem.deterministic[m] for m in kept],
-    )
-
-
 def with_noise(problem: Problem, deviation: Array | None) -> Problem:
     """The problem as if its noise were normal, and the deviation known; itself where the family states the noise."""
     if deviation is None:
@@ -79,7 +67,7 @@ def extra_costs(
     extra = {}
     for m in kept[:-1]:
         rest = [other for other in kept if other != m]
-        extra[m] = ratio(least_costs(only(problem, rest), truths[:, :, rest], tolerance, advance), base) - 1.0
+        extra[m] = ratio(least_costs(problem.only(rest), truths[:, :, rest], tolerance, advance), base) - 1.0
     return extra
 
 
