@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mfbai.analysis.guarantee import risk as risk
     from mfbai.analysis.oracle import Oracle as Oracle
     from mfbai.analysis.oracle import oracle as oracle
+    from mfbai.analysis.pilot import Pilot as Pilot
     from mfbai.analysis.variance import VarianceAlarm as VarianceAlarm
     from mfbai.analysis.variance import variance_alarms as variance_alarms
     from mfbai.client import Client as Client
@@ -60,11 +61,13 @@ if TYPE_CHECKING:
     from mfbai.study import load_study as load_study
     from mfbai.study import verify as verify
     from mfbai.study.identify import identify as identify
+    from mfbai.study.pilot import pilot as pilot
 
 _HOMES = {
     "mfbai.analysis.evidence": ["Evidence", "evidence"],
     "mfbai.analysis.guarantee": ["BiasAlarm", "Risk", "bias_alarms", "intervals", "risk"],
     "mfbai.analysis.oracle": ["Oracle", "oracle"],
+    "mfbai.analysis.pilot": ["Pilot"],
     "mfbai.analysis.variance": ["VarianceAlarm", "variance_alarms"],
     "mfbai.client": ["Client"],
     "mfbai.errors": [
@@ -96,6 +99,7 @@ _HOMES = {
         "verify",
     ],
     "mfbai.study.identify": ["identify"],
+    "mfbai.study.pilot": ["pilot"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 # Packages reached as attributes after a plain `import mfbai`, each with its modules that documents name.

@@ -11,7 +11,6 @@ import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -29,8 +28,9 @@ from mfbai.study.certificate import write_certificate
 from mfbai.study.history import Point
 from mfbai.study.journal import Event, canonical
 from mfbai.study.limits import LEASE, LONGEST_REASON
-from mfbai.study.settings import Settings, check_name, read_settings
-from mfbai.study.status import status_from_dict
+from mfbai.study.parts import read_told
+from mfbai.study.settings import STOP, Bias, Settings, check_name, read_settings
+from mfbai.study.status import status_from_dict, trial_from_dict
 from mfbai.study.storage import NameTaken
 
 SERVER = "http://127.0.0.1:8400"
@@ -87,13 +87,18 @@ class Client:
         direction: str | None = None,
         seeds: str | None = None,
         options: Mapping[str, float] | None = None,
+        audit: float = 0.0,
+        on_alarm: str = STOP,
     ) -> RemoteStudy:
         """Create a study on the server, as `mfbai.create_study` does. Spec files are read on this machine."""
         found = read_problem(load(problem, ties=True) if isinstance(problem, str | Path) else problem)
         asked: dict[str, Any] = {"name": name, "strategy": strategy, "stopping": stopping, "tolerance": tolerance}
-        asked |= {"max_cost": max_cost, "direction": direction, "seeds": seeds}
+        asked |= {"max_cost": max_cost, "direction": direction, "seeds": seeds, "audit": audit, "on_alarm": on_alarm}
         asked["options"] = None if options is None else dict(options)
         made = self.call("POST", "studies", {"spec": found.to_dict(), "delta": delta, **asked}, repeatable=False)
+        return self._created(made)
+
+    def _created(self, made: Any) -> RemoteStudy:
         with self.understanding():
             if not isinstance(given := made["name"], str):
                 raise TypeError
@@ -222,17 +227,16 @@ class RemoteStudy:
         """Up to n evaluations to make at once."""
         answer = self._post("ask", {"n": n, "lease": lease, "request": secrets.token_hex(8)})
         with self._client.understanding():
-            found = [
-                Trial(**{**trial, "lease_until": datetime.fromisoformat(trial["lease_until"])})
-                for trial in answer["trials"]
-            ]
+            found = [trial_from_dict(trial) for trial in answer["trials"]]
             if not found:
                 raise ValueError
             return found
 
-    def tell(self, trial: Trial | str, value: float) -> None:
-        """Report the value of a trial. It is on the server's disk when this returns. Repeating it changes nothing."""
-        self._post("tell", {"trial": _id(trial), "value": self.check_value(value)})
+    def tell(self, trial: Trial | str, value: float | Iterable[float]) -> None:
+        """Report the value of a trial or, if it has parts, the list of theirs. It is on the server's disk when this
+        returns. Repeating it changes nothing."""
+        told = read_told(self.settings, value)
+        self._post("tell", {"trial": _id(trial), "values" if isinstance(told, list) else "value": told})
 
     def fail(self, trial: Trial | str, reason: str = "") -> None:
         """Report that a trial has no value and never will."""
@@ -255,6 +259,12 @@ class RemoteStudy:
         body = {"arm": arm, "fidelity": fidelity, "values": [self.check_value(value) for value in given]}
         if given:
             self._post("add", body, repeatable=False)
+
+    def reopen(self, name: str, bias: Mapping[str, Bias], *, max_cost: float | None = None) -> RemoteStudy:
+        """Go on with other bias bounds, in a new study on the server: see `Study.reopen`."""
+        bounds = {fidelity: list(bound) if isinstance(bound, tuple) else bound for fidelity, bound in bias.items()}
+        body = {"name": name, "bias": bounds, "max_cost": max_cost}
+        return self._client._created(self._post("reopen", body, repeatable=False))
 
     @property
     def result(self) -> Verdict | None:

@@ -9,6 +9,8 @@ import pytest
 from mfbai import InvalidInput, NothingToAsk, StudyOver, TrialClosed, UnknownName, create_study, load_study, verify
 from mfbai.study.storage import NameTaken
 from mfbai.web.choices import make_choices
+from support.controlled import ask_for, controlled, values_of
+from support.controlled import finish as complete
 from support.servers import PROBLEM, TEXT
 
 MEANS = [0.3, 0.9, 0.4]
@@ -157,6 +159,28 @@ def test_several_threads_may_share_a_client(study):
     for thread in threads:
         thread.join()
     assert len(set(told)) == study.status().told == 30
+
+
+@pytest.mark.parametrize("seeds", ["independent", "common"])
+def test_trials_with_parts_are_the_same_remotely(server, client, seeds):
+    problem = controlled(seeds=seeds)
+    remote = client.create_study(problem, 0.05, name=f"parts {seeds}")
+    assert remote.problem == problem
+    there = load_study(f"parts {seeds}", storage=server.storage)
+    trial = ask_for(remote, "paired")
+    assert trial.parts == there.parts(trial.id)
+    for wrong, why in ((0.5, "takes 6 values"), ([0.5] * 5, "takes 6 values"), ([float("nan")] * 6, "6 faults")):
+        with pytest.raises(InvalidInput, match=why):
+            remote.tell(trial, wrong)
+    values = values_of(trial)
+    remote.tell(trial, np.array(values))
+    remote.tell(trial, values)
+    there.tell(trial.id, values)
+    with pytest.raises(TrialClosed, match="already"):
+        remote.tell(trial, values[::-1])
+    complete(remote)
+    assert remote.result.arm == "wide"
+    assert verify(remote.export()).verdict == there.result
 
 
 def test_a_remote_study_with_common_seeds_is_a_study(server, client):

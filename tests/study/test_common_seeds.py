@@ -6,8 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mfbai import InvalidInput, NothingToAsk, StudyOver, create_study, identify, load_study, verify
+from mfbai.analysis.bearing import trusted
 from mfbai.kernels.stats import make_stats
 from mfbai.run import loop
+from mfbai.stopping.contrasts import watched
 from mfbai.strategies import ask
 from mfbai.strategies.interface import seed as seed_of
 from mfbai.study import ledger
@@ -67,7 +69,7 @@ def test_a_trial_that_is_handed_out_again_has_the_seed_of_its_round(study):
 def test_a_study_asks_and_answers_as_the_simulator_does_step_for_step(study):
     """The plain loop, one evaluation at a time, and the study: the same cells, seed numbers, parts, and end."""
     parts = study.settings.parts
-    state = parts.make_state()
+    state = watched(parts.make_state(), ~trusted(SHARED))
     records = (make_stats(SHARED.shape), state, parts.make_rule(state), loop.make_outcome(1))
     nothing = np.zeros(SHARED.shape, dtype=np.int64)
     while study.result is None:

@@ -33,10 +33,10 @@ def test_race_with_contrasts_is_taken_and_every_trial_has_a_seed_of_its_own(stud
 def test_a_round_begins_with_all_values_of_the_arm_that_the_others_are_compared_with():
     """One of many arms is compared with all others, and has several values in a round."""
     problem = Problem(9, costs=[1.0], biases=[0.0], family=Symmetric(0.0, 1.0))
-    study, most = create_study(problem, NEVER, storage="sqlite://"), 0
+    study, most, luck = create_study(problem, NEVER, storage="sqlite://"), 0, random.Random(0)
     for _ in range(200):
         trial = study.ask()
-        study.tell(trial, 0.5 + 0.1 * (trial.arm_index == 3) + random.Random(trial.seed).gauss(0.0, 0.2))
+        study.tell(trial, 0.5 + 0.1 * (trial.arm_index == 3) + luck.gauss(0.0, 0.2))
     check_counts(study)
     assert verify(study.export())
     for bodies in rounds_of(study)[:-1]:

@@ -138,7 +138,7 @@ def test_an_undecided_study_says_what_leads(make_study):
 
 
 def test_alarms_name_the_arm_the_fidelity_and_the_probability(make_study):
-    study = make_study()
+    study = make_study(on_alarm="continue")
     study.add("plain", 0, [0.9] * 40)
     study.add("plain", 1, [0.1] * 40)
     (alarm,) = study.status().alarms
@@ -150,7 +150,7 @@ def test_alarms_name_the_arm_the_fidelity_and_the_probability(make_study):
 
 
 def test_variance_alarms_name_what_varies_and_by_how_much(make_study):
-    study = make_study(strategy="frugal")
+    study = make_study(strategy="frugal", on_alarm="continue")
     study.add("plain", 0, [0.4, 0.6] * 20)
     assert study.status().variance_alarms == ()
     study.add("plain", 1, [0.1, 0.9] * 5)

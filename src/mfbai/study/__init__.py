@@ -8,14 +8,17 @@ rounds        rounds of evaluations in which arms share seeds
 settings      what a study was asked to find out, and how; seeds
 limits        what a study accepts: forms of names and ids, sizes
 status        trials, and where a study stands
+parts         trials that are several evaluations
 verdict       its end
 history       its course
 forecast      what it will still cost
 sentences     what people are told about all that
+reopen        going on with other bias bounds
 certificate   a journal in a file, and its verification
 workers       threads that evaluate what a study asks for
 program       a program that evaluates
 identify      all of it in one call
+pilot         evaluations at common seeds, to find out what fidelities have in common
 signals       Ctrl-C and SIGTERM
 storage/      where journals are kept
 """

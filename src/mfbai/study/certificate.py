@@ -18,9 +18,10 @@ from mfbai._version import __version__
 from mfbai.checks import real
 from mfbai.errors import Fault, InvalidInput
 from mfbai.files import replacing
-from mfbai.study.fold import VARIED, Cell, Fold, contradiction
+from mfbai.study.fold import BEARS, VARIED, Cell, Fold, contradiction
 from mfbai.study.journal import NOTHING, canonical, seal
-from mfbai.study.settings import Settings, read_settings
+from mfbai.study.parts import entries_of
+from mfbai.study.settings import UNSAID, Settings, read_settings
 from mfbai.study.verdict import Verdict
 from mfbai.text import printable
 
@@ -34,11 +35,12 @@ ENTRIES = {
     "tell": ("trial", "value"),
     "fail": ("trial", "reason"),
     "add": ("arm", "fidelity", "values"),
-    "verdict": ("state", "arm", "risk", "cost", "told", "alarms", VARIED),
+    "verdict": ("state", "arm", "risk", "cost", "told", "alarms", VARIED, *BEARS),
 }
+LATER = {VARIED, *BEARS}  # of a verdict, entries that journals of earlier versions do not have
 PLACE = ("seed_number", "part")  # further entries of "ask" where arms are compared in rounds
 SETTINGS = {entry.name for entry in dataclasses.fields(Settings)}
-UNSAID = {"seeds"}  # settings that journals of mfbai 0.1.0 do not have; nor do their verdicts have variance alarms
+LEFT_OUT = {"seeds", *UNSAID}  # settings that journals may leave out; those of mfbai 0.1.0 do, and variance alarms
 VERSIONS = ("mfbai", "numpy", "numba", "python", "machine")
 CLOSE = 1e-6  # relative difference that another machine's arithmetic may make, in what a verdict says of its risk
 
@@ -156,7 +158,7 @@ class Audit:
     def __init__(self, first: Mapping[str, Any]) -> None:
         if first.get("kind") != "create":
             raise Differs("the first event does not create a study")
-        stated = SETTINGS - (UNSAID - set(first))
+        stated = SETTINGS - (LEFT_OUT - set(first))
         _check_entries(first, {"mfbai", *stated})
         if not isinstance(first.get("mfbai"), str):
             raise Differs("it does not say which version of mfbai created the study")
@@ -177,10 +179,16 @@ class Audit:
             if kind != "verdict":
                 self._check_no_verdict_is_due()
             checks[kind](event)
-            more = PLACE if kind == "ask" and self.settings.in_rounds else ()
-            unsaid = {VARIED} - set(event)  # the replay finds these alarms, so leaving them out hides nothing
+            more = self._further_entries(event)
+            unsaid = LATER - set(event)  # the replay finds what they say, so leaving them out hides nothing
             _check_entries(event, {*ENTRIES[kind], *more} - unsaid)
         self.fold.apply(event, str(event["hash"]))
+
+    def _further_entries(self, event: Mapping[str, Any]) -> tuple[str, ...]:
+        if event["kind"] == "ask" and self.settings.in_rounds:
+            return PLACE
+        controlled = event["kind"] == "tell" and self.settings.problem.controls[self.fold.open[event["trial"]][1]]
+        return ("parts",) if controlled else ()
 
     def check_end(self) -> None:
         self._check_no_verdict_is_due()
@@ -209,18 +217,35 @@ class Audit:
 
     def _tell(self, event: Mapping[str, Any]) -> None:
         self._close(event)
-        self._check_values(self.fold.open[event["trial"]], [event.get("value")])
+        cell = self.fold.open[event["trial"]]
+        self._check_values(cell, [event.get("value")])
+        if self.settings.problem.controls[cell[1]] is not None:
+            self._check_parts(cell[1], event)
+
+    def _check_parts(self, fidelity: int, event: Mapping[str, Any]) -> None:
+        """The value is that of the parts, to the bit."""
+        parts = event.get("parts")
+        if not isinstance(parts, list) or not all(isinstance(part, float) for part in parts):
+            raise Differs("the values of its parts are not as they would be written")
+        try:
+            found = entries_of(self.settings, parts, fidelity)["value"]
+        except InvalidInput as error:
+            raise Differs(f"its parts are impossible: {error}") from None
+        if found != event["value"]:
+            raise Differs(f"its value is {event['value']!r}, but that of its parts is {found!r}")
 
     def _add(self, event: Mapping[str, Any]) -> None:
         K, M = self.settings.problem.shape
         arm, fidelity, values = event.get("arm"), event.get("fidelity"), event.get("values")
         inside = type(arm) is int and type(fidelity) is int and 0 <= arm < K and 0 <= fidelity < M
-        over = self.fold.verdict is not None
-        seedless = inside and (not self.settings.in_rounds or self.settings.problem.deterministic[fidelity])
-        if not seedless or not isinstance(values, list) or over:
+        if not inside or not isinstance(values, list) or self.fold.verdict is not None:
             raise Differs("these values cannot be added")
         assert isinstance(arm, int)
         assert isinstance(fidelity, int)
+        taken_over = self.fold.imported + len(values) <= self.settings.taken_over
+        why = self.settings.refusal_to_add(fidelity, taken_over=taken_over)
+        if why is not None:
+            raise Differs(f"these values cannot be added: {why}")
         self._check_values((arm, fidelity), values)
 
     def _check_values(self, cell: Cell, values: list[Any]) -> None:
@@ -242,7 +267,7 @@ class Audit:
                 f"the journal says {event.get('state')!r}, but here the evaluations do not allow a verdict"
             )
         for entry, value in due.items():
-            unsaid = entry == VARIED and entry not in event
+            unsaid = entry in LATER and entry not in event
             if not unsaid and not _same(event.get(entry), value):
                 raise Recomputed(f"the verdict's {entry} is {event.get(entry)!r}, the replay gives {value!r}")
 

@@ -13,13 +13,14 @@ import io
 import json
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import asdict
-from math import log
+from dataclasses import asdict, replace
+from math import inf, log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mfbai.analysis.bearing import trusted
 from mfbai.analysis.guarantee import (
     BiasAlarm,
     Risk,
@@ -36,20 +37,27 @@ from mfbai.kernels.jit import COMPILED
 from mfbai.kernels.stats import make_stats
 from mfbai.model.problem import Array
 from mfbai.run import loop
+from mfbai.run.audit import wanted_audit
 from mfbai.run.exact import wanted_exact
 from mfbai.run.state import arrays_of, changing, own_model
 from mfbai.stopping import contrasts, e_process
 from mfbai.strategies import STRATEGIES, ask
+from mfbai.study import bearing
+from mfbai.study.bearing import Values
 from mfbai.study.history import History, Point
 from mfbai.study.rounds import OWN, Planned, Rounds
-from mfbai.study.settings import Settings, is_proven
-from mfbai.study.verdict import Verdict, assumptions_of
+from mfbai.study.settings import STOP, Settings, is_proven
+from mfbai.study.verdict import Verdict, assumptions_of, reasons_of
 
 HELD_UP = 20  # results of a queue that may wait for a trial, at least, before no more are asked for
 SLACK = 1 + 1e-9  # of a budget, for the rounding of sums
-PLAIN = ("events", "head", "asked", "told", "failed", "imported", "late", "cost")  # a fold's numbers and texts
+GROWTH, SLOW_GROWTH = 1.02, 1.25  # of the results, at which to look for alarms again; where the noise is learnt, slowly
+# A fold's numbers and texts.
+PLAIN = ("events", "head", "asked", "told", "failed", "imported", "late", "cost", "counted", "look_at", "alarmed")
 FAILED = None  # stands for the value of a trial that failed
 VARIED = "variance_alarms"  # an entry of verdicts
+BEARS = ("breakdown", "untrusted")  # others
+ANY = "any"  # stands for a breakdown factor without limit: JSON knows no infinity
 ALL = (-1, -1)  # stands for the cell of a queue for all cells
 
 Cell = tuple[int, int]
@@ -69,6 +77,9 @@ class Fold:
         self.asked = 0  # trials are numbered 1, 2, ... as they are asked for
         self.told = self.failed = self.imported = self.late = 0
         self.cost = 0.0  # of the results told, late ones too
+        self.counted = 0  # results that count, imported ones too
+        self.look_at = 1  # as many of them, to look for alarms
+        self.alarmed = False  # whether there was one, if that stops the study
         self.open: dict[int, Cell] = {}  # trials that are neither told nor failed
         # Of each cell, or of ALL: trials that are not counted yet, in order; and values from elsewhere, as minus the
         # number of their event.
@@ -81,7 +92,10 @@ class Fold:
         self.verdict: Verdict | None = None
         self.stats = make_stats(seen)
         self.state = parts.make_state()
+        if settings.bets_on_contrasts:
+            self.state = contrasts.watched(self.state, ~trusted(settings.problem)[settings.problem.noisy])
         self.rule = parts.make_rule(self.state)
+        self.values = Values()  # that the kernels have seen, where a verdict will look at each of them again
         self.outcome = loop.make_outcome(1)
         self.history = History(stride=max(1, shape[0] // 2))  # a look at many arms takes long, and few change
         self.rounds = Rounds(self._next_round) if settings.in_rounds else None
@@ -103,6 +117,8 @@ class Fold:
             self._add((body["arm"], body["fidelity"]), body["values"])
         elif kind == "verdict":
             self._conclude(body)
+        if self.settings.on_alarm == STOP and kind in ("tell", "fail", "add"):
+            self._look_for_alarms()
         self.events += 1
         self.head = seal
 
@@ -134,7 +150,7 @@ class Fold:
             return
         values = [] if value is FAILED else [value]
         if seen < 0:
-            self._counted += [(arm, seen, value, *OWN) for value in values]
+            self._count(arm, seen, values)
         else:
             self.waiting[trial] = cell, values
             self._advance(self._queue_of(cell))
@@ -145,7 +161,7 @@ class Fold:
         self.imported += len(values)
         arm, seen = cell[0], self.settings.problem.seen_as(cell[1])
         if seen < 0:
-            self._counted += [(arm, seen, value, *OWN) for value in values]
+            self._count(arm, seen, values)
             return
         queue = self._queue_of(cell) if self.settings.ordered else deque()
         place = -self.events
@@ -164,10 +180,27 @@ class Fold:
             seen = cell[0], self.settings.problem.seen_as(cell[1])
             self.pending[seen] -= first > 0
             seed = OWN if self.rounds is None else self.rounds.forget(first)
-            self._counted += [(*seen, value, *seed) for value in values]
+            self._count(*seen, values, seed)
             if self.rounds is not None:
                 for value in values:
                     self.rounds.count(seen, value, *seed)
+
+    def _count(self, arm: int, seen: int, values: list[float], seed: tuple[int, int] = OWN) -> None:
+        self.counted += len(values)
+        self._counted += [(arm, seen, value, *seed) for value in values]
+
+    def _look_for_alarms(self) -> None:
+        """At numbers of results that do not depend on their values, so that a replay looks at the same ones."""
+        if self.alarmed or self.verdict is not None or self.counted < self.look_at or not self.complete:
+            return
+        growth = GROWTH if self.model.law.known else SLOW_GROWTH
+        self.look_at = self.counted + max(1, len(self.pending) // 10, int((growth - 1) * self.counted))
+        self.alarmed = bool(self.alarms() or self.variance_alarms())
+
+    @property
+    def complete(self) -> bool:
+        """Whether a study that goes on with the values of another one has them."""
+        return self.imported >= self.settings.taken_over
 
     def _conclude(self, body: Mapping[str, Any]) -> None:
         self.flush()
@@ -185,8 +218,19 @@ class Fold:
             alarms=tuple(BiasAlarm(**alarm) for alarm in body["alarms"]),
             variance_alarms=tuple(self.variance_alarms() if varied is None else (VarianceAlarm(**x) for x in varied)),
             tolerance=self.settings.tolerance,
+            **self._bears(body),
+            charged=problem.charged,
             rests_on=assumptions_of(problem, self.settings.rule),
         )
+        self.verdict = replace(self.verdict, because=reasons_of(self.verdict, problem))
+        self.values = Values()
+
+    def _bears(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """What a verdict can bear, by its event; earlier journals do not say, and it is found here."""
+        if not set(BEARS) <= set(body):
+            body = self._bearing(body["state"], body["arm"], body["risk"])
+        factor = body["breakdown"]
+        return {"breakdown": inf if factor == ANY else factor, "untrusted": body["untrusted"]}
 
     def flush(self) -> None:
         """Let the kernels see all results that count."""
@@ -201,6 +245,8 @@ class Fold:
     ) -> None:
         records = (self.model, self.stats, self.state, self.rule, self.outcome)
         told = (arms, fidelities, self.settings.problem.sign * values)
+        if self.settings.bets_on_contrasts and self.verdict is None:
+            self.values.add(*told, *seeds.T)
         if self.rounds is None:
             loop.replay(*records, *told)
         else:
@@ -226,10 +272,15 @@ class Fold:
             entries = {"seed": seed, "seed_number": place, "part": part}
         else:
             self.flush()
-            arm, fidelity = exact or ask(self.model, self.stats, self.state, self.pending)
+            arm, fidelity = exact or self._next_noisy()
             entries = {"seed": self.settings.seed(number)}
         m = problem.noisy[fidelity] if exact is None else problem.exact[fidelity]
         return {"trial": number, "arm": int(arm), "fidelity": m, **entries}
+
+    def _next_noisy(self) -> Cell:
+        records = (self.model, self.stats, self.state, self.pending)
+        arm, fidelity = wanted_audit(*records) if self.settings.audit and self.model.audit.share[0] > 0 else (-1, -1)
+        return (arm, fidelity) if arm >= 0 else ask(*records)
 
     def _next_exact(self) -> tuple[int, int] | None:
         """The arm and the number of a deterministic fidelity, if its value is wanted next; if the top fidelity is one,
@@ -252,11 +303,11 @@ class Fold:
         assert plan is not None  # `assemble` refuses the others
         return plan(self.state)
 
-    def seed_of(self, trial: int) -> int:
-        """The seed of a trial that is under way."""
+    def seed_number(self, trial: int) -> int:
+        """The number of the seed of a trial that is under way."""
         if self.rounds is None or not self.settings.shares_seeds:
-            return self.settings.seed(trial)
-        return self.settings.seed(self.rounds.seeds.get(trial, OWN)[0] + 1)
+            return trial
+        return self.rounds.seeds.get(trial, OWN)[0] + 1
 
     def known(self, cell: Cell) -> float | None:
         """The value of a deterministic cell, as soon as it was told or added; None for all others."""
@@ -319,13 +370,16 @@ class Fold:
     def conclusion(self) -> dict[str, Any] | None:
         """The verdict that is due now, as the body of an event; None if there is none, or it was given."""
         self.flush()
-        if self.verdict is not None:
+        if self.verdict is not None or not self.complete:
             return None
         if self.outcome.levels[0]:
             answer = int(self.outcome.answer[0])
             known = self.certain() >= 0 or not is_proven(self.settings.rule)
             risk = self.risk(answer).level if known else self.settings.delta
             return self._verdict("decided", answer, risk)
+        if self.alarmed:
+            found = self.risk()
+            return self._verdict("alarm", self.leader(found), found.level)
         if self.settings.max_cost is None or self.open or self.affords(self.next_cell()):
             return None
         found = self.risk()
@@ -337,7 +391,18 @@ class Fold:
             "alarms": [asdict(alarm) for alarm in self.alarms()],
             VARIED: [asdict(alarm) for alarm in self.variance_alarms()],
         }
-        return {"kind": "verdict", "state": state, "arm": arm, "risk": risk, **spent, **alarms}
+        bears = self._bearing(state, arm, risk)
+        return {"kind": "verdict", "state": state, "arm": arm, "risk": risk, **spent, **alarms, **bears}
+
+    def _bearing(self, state: str, arm: int | None, risk: float) -> dict[str, Any]:
+        """What the verdict that is due can bear, as its event says it."""
+        factor = bearing.breakdown(self, arm) if state == "decided" and arm is not None else None
+        return {"breakdown": ANY if factor == inf else factor, "untrusted": self.untrusted(arm, risk)}
+
+    def untrusted(self, answer: int | None, risk: float) -> float:
+        """The risk of an answer without trust in any bias bound, given that with it."""
+        self.flush()
+        return bearing.untrusted(self, answer, risk)
 
     def risk(self, answer: int | None = None) -> Risk:
         """The risk that is proven so far, for the leader or another answer: by the books of the rule `contrasts` if
@@ -413,6 +478,7 @@ class Fold:
         self.flush()
         memory = io.BytesIO()
         arrays = {f"array{n}": array for n, array in enumerate(self._arrays())}
+        arrays |= {f"values{n}": column for n, column in enumerate(self.values.columns())}
         book = json.dumps(self._book()).encode()
         np.savez(memory, book=np.frombuffer(book, dtype=np.uint8), **arrays)  # type: ignore[arg-type]
         return memory.getvalue()
@@ -423,6 +489,7 @@ class Fold:
         with np.load(io.BytesIO(dumped), allow_pickle=False) as parts:
             for n, array in enumerate(fold._arrays()):
                 array[...] = parts[f"array{n}"]
+            fold.values.add(*(parts[f"values{n}"] for n in range(len(fold.values.columns()))))
             book = json.loads(parts["book"].tobytes())
         for name in PLAIN:
             setattr(fold, name, book[name])
@@ -435,7 +502,8 @@ class Fold:
         if (verdict := book["verdict"]) is not None:
             verdict["alarms"] = tuple(BiasAlarm(**alarm) for alarm in verdict["alarms"])
             verdict[VARIED] = tuple(VarianceAlarm(**alarm) for alarm in verdict[VARIED])
-            fold.verdict = Verdict(**{**verdict, "rests_on": tuple(verdict["rests_on"])})
+            words = {name: tuple(verdict[name]) for name in ("rests_on", "because")}
+            fold.verdict = Verdict(**{**verdict, **words})
         return fold
 
     def _book(self) -> dict[str, Any]:

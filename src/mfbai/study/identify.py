@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,14 +10,16 @@ from typing import Any
 
 from mfbai.checks import check_integers
 from mfbai.errors import EvaluationFailed, Fault, Faults, InvalidInput, UnknownName
+from mfbai.model.guess import Guess
 from mfbai.model.problem import Instance, Problem
+from mfbai.planning.fidelities import plan_fidelities
 from mfbai.study import sentences
-from mfbai.study.signals import Interrupted
-from mfbai.study.status import Trial, proven
+from mfbai.study.settings import STOP
+from mfbai.study.status import Part, Trial, proven
 from mfbai.study.storage import DEFAULT, IN_MEMORY, NameTaken
 from mfbai.study.study import Study, create_study, load_study
 from mfbai.study.verdict import Verdict
-from mfbai.study.workers import GIVE_UP, Crew
+from mfbai.study.workers import GIVE_UP, Crew, work
 from mfbai.terminal import bar
 
 
@@ -36,13 +38,18 @@ def identify(
     direction: str | None = None,
     seeds: str | None = None,
     options: Mapping[str, float] | None = None,
+    audit: float = 0.0,
+    on_alarm: str | None = None,
+    plan: bool | Guess = False,
 ) -> Verdict:
     """Find the best arm: call `evaluate(arm, fidelity, seed)` until there is a verdict, in `workers` threads.
 
     With a `name`, the study is kept in a `storage` (mfbai.db by default): repeat the call to resume it, in this process
     or another. An exception of `evaluate` ends the call, and so does Ctrl-C; a resumed study repeats that trial.
     `EvaluationFailed` counts the trial as failed and goes on; three failures in a row of one cell end the call.
-    Other parameters are those of `create_study`.
+    A study that an alarm stops returns a verdict whose state is "alarm": `print` says what contradicts what.
+    With `plan`, a Guess or true for that of the problem's file, fidelities that a plan does not call worth having are
+    left out, which is said on standard error. Other parameters are those of `create_study`.
 
     >>> import random
     >>> from mfbai import Gaussian, Problem, identify
@@ -54,11 +61,16 @@ def identify(
     """
     _check(evaluate, workers)
     asked: dict[str, Any] = {"strategy": strategy, "stopping": stopping, "tolerance": tolerance, "max_cost": max_cost}
-    asked |= {"direction": direction, "seeds": seeds, "options": options}
+    asked |= {"direction": direction, "seeds": seeds, "options": options, "audit": audit, "on_alarm": on_alarm or STOP}
     if storage is None:
         storage = IN_MEMORY if name is None else DEFAULT
-    study = _resume(problem, delta, name, storage, asked)
-    return _run(study, lambda trial: evaluate(trial.arm, trial.fidelity, trial.seed), workers)
+    if plan:
+        guess = plan if isinstance(plan, Guess) else None
+        planned = plan_fidelities(problem, guess, delta, tolerance, direction, seeds)
+        print(planned.choice, file=sys.stderr)
+        problem = planned.advised
+    study = _resume(problem, delta, name, storage, asked, {"on_alarm"} if on_alarm is None else set())
+    return _run(study, lambda what: evaluate(what.arm, what.fidelity, what.seed), workers)
 
 
 def _check(evaluate: Any, workers: Any) -> None:
@@ -69,18 +81,11 @@ def _check(evaluate: Any, workers: Any) -> None:
     faults.raise_if_any("call")
 
 
-def _run(study: Study, evaluate: Callable[[Trial], float], workers: int) -> Verdict:
+def _run(study: Study, evaluate: Callable[[Trial | Part], float], workers: int) -> Verdict:
     study.warm_up()
     crew = Crew(study, evaluate, workers)
-    number = None
-    try:
-        with _progress(study) as show:
-            crew.work(show)
-    except Interrupted as interrupted:
-        number = interrupted.number
-    if number is not None:
-        signal.raise_signal(number)  # for the caller's handler: by default, that of SIGINT raises KeyboardInterrupt
-        raise KeyboardInterrupt
+    with _progress(study) as show:
+        work(crew, show)
     verdict = study.result
     if verdict is None:
         trial, reason = crew.failures[-1]
@@ -88,8 +93,8 @@ def _run(study: Study, evaluate: Callable[[Trial], float], workers: int) -> Verd
     return verdict
 
 
-def _resume(problem: Any, delta: Any, name: str | None, storage: str, asked: dict[str, Any]) -> Study:
-    """The study of that name, if there is one and it is the same; else a new one."""
+def _resume(problem: Any, delta: Any, name: str | None, storage: str, asked: dict[str, Any], unsaid: set[str]) -> Study:
+    """The study of that name, if there is one and it is the same, up to what was not said; else a new one."""
     if name is None:
         return create_study(problem, delta, storage=storage, **asked)
     try:
@@ -99,8 +104,9 @@ def _resume(problem: Any, delta: Any, name: str | None, storage: str, asked: dic
             return create_study(problem, delta, name=name, storage=storage, **asked)
         except NameTaken:  # by another process, this very moment
             found = load_study(name, storage=storage)
-    if asked["strategy"] is None and asked["stopping"] is None:  # it goes on under what it began with
-        asked = {**asked, "strategy": found.settings.strategy, "stopping": found.settings.stopping}
+    if asked["strategy"] is None and asked["stopping"] is None:
+        unsaid = unsaid | {"strategy", "stopping"}
+    asked |= {setting: getattr(found.settings, setting) for setting in unsaid}  # it goes on under what it began with
     wanted = create_study(problem, delta, name=name, storage=IN_MEMORY, **asked)
     differing = wanted.settings.differences(found.settings)
     if differing:

@@ -6,6 +6,7 @@ SMALLEST_RISK = 1e-300  # its inverse times the number of arms is finite
 LEASE = 3600.0  # seconds that a worker has for a trial, unless it asks for more or less
 LONGEST_LEASE = 1e9  # seconds
 MOST_AT_ONCE = 1000  # trials in one `ask`: other callers wait while they are handed out
+MOST_PARTS = 10_000  # evaluations in one `ask`, where trials have parts
 LONGEST_REASON = 2000  # characters kept of why a trial failed
 
 KEY = "[0-9a-f]{8}"  # of a study: its trials' ids end in it

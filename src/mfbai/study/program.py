@@ -13,9 +13,8 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from mfbai.errors import EvaluationFailed, Fault, InvalidInput, suggestion
-from mfbai.study.status import Trial
-from mfbai.study.study import Study
-from mfbai.study.workers import Cancelled
+from mfbai.study.status import Part, Trial
+from mfbai.study.workers import Agenda, Cancelled
 from mfbai.text import read_number
 
 PLACES = ("arm", "arm_index", "fidelity", "fidelity_index", "cost", "seed", "id")
@@ -27,13 +26,14 @@ TAIL = 500  # characters shown of the output of a program that failed
 
 @dataclass
 class Command:
-    """A program to call for each trial, with {arm}, {fidelity}, {seed} and so on filled in; {{ and }} are braces.
+    """A program to call for each trial, or each of its parts, with {arm}, {fidelity}, {seed} and so on filled in;
+    {{ and }} are braces.
 
     Without `shell`, the text is split into words before that, so that nothing in a name is taken for a command.
     """
 
     text: str
-    study: Study
+    study: Agenda
     shell: bool = False
     timeout: float = 3600.0  # seconds for one attempt
     retries: int = 2
@@ -57,7 +57,7 @@ class Command:
             told = "leave the quotes out, as what is filled in is quoted already"
             raise InvalidInput([Fault("--command", f"has {{{quoted[0]}}} within quotes: {told}")])
 
-    def __call__(self, trial: Trial) -> float:
+    def __call__(self, trial: Trial | Part) -> float:
         """The value that the program prints; raises EvaluationFailed if all attempts fail."""
         reason = ""
         for attempt in range(self.retries + 1):
@@ -75,7 +75,7 @@ class Command:
         for process in list(self._running):
             _kill(process)
 
-    def _attempt(self, trial: Trial) -> float:
+    def _attempt(self, trial: Trial | Part) -> float:
         # Files, since a pipe stays open until all that the program leaves behind has ended.
         with TemporaryFile() as out, TemporaryFile() as err:
             try:
@@ -118,7 +118,7 @@ class Command:
         if too_long.is_set():
             raise EvaluationFailed(f"the program took more than {self.timeout:g} s, and was ended")
 
-    def _arguments(self, trial: Trial) -> str | list[str]:
+    def _arguments(self, trial: Trial | Part) -> str | list[str]:
         def put(text: str, quote: bool) -> str:
             def fill(place: re.Match[str]) -> str:
                 if place[1] is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor, inf, log10
 from typing import TYPE_CHECKING
 
 from mfbai.stopping.own import OWN
@@ -10,6 +11,9 @@ from mfbai.study.settings import is_proven
 from mfbai.text import digits
 
 SMALLEST = 1e-300  # probability that is said: that of smaller ones is rounded to 0
+WITHOUT = "Without any bias bound"
+SHOWN = 3  # alarms of a kind that a verdict spells out
+WIDER = "Reopen the study with wider bias bounds: all its results count there."
 INSTEAD = "take mfbai.Symmetric, or state a larger variance"  # what to do about a variance alarm
 
 if TYPE_CHECKING:
@@ -27,15 +31,19 @@ def state_of(status: Status) -> str:
     if status.leader is None:
         return f"Running: {leader(status)}."
     if status.risk < 1:
-        sure = f"answering it now has a risk of {digits(status.risk, 2)} at most"
+        sure = f"answering it now has a risk of {_sum(status.risk, status.problem.charged)} at most"
     else:
         sure = "nothing is proven yet"
     goal = f"the goal is {status.delta:g}" if is_proven(status.stopping) else f"{rule(status.stopping)} decides"
-    return f"Running: {leader(status)}; {sure}, {goal}."
+    proven = status.untrusted < 1 and status.untrusted != status.risk
+    without = f" {WITHOUT}: risk {_sum(status.untrusted, status.problem.charged)}." if proven else ""
+    return f"Running: {leader(status)}; {sure}, {goal}.{without}"
 
 
 def verdict(verdict: Verdict) -> str:
     """The answer of a study, and what it is worth."""
+    if verdict.state == "alarm":
+        return _stopped(verdict)
     if verdict.state == "decided":
         text = _answer(verdict)
     elif verdict.arm is None:
@@ -46,7 +54,40 @@ def verdict(verdict: Verdict) -> str:
     alarm = " BIAS ALARM: the data contradict a bias bound." if verdict.alarms else ""
     if verdict.variance_alarms:
         alarm += f" VARIANCE ALARM: results vary more than was stated; {INSTEAD}."
-    return f"{text}; it cost {digits(verdict.cost)}.{alarm}"
+    return f"{text}; it cost {digits(verdict.cost)}.{bearing(verdict)}{alarm}"
+
+
+def bearing(verdict: Verdict) -> str:
+    """What a verdict can bear, as the next sentences of a text; nothing if it is undecided."""
+    if verdict.state != "decided" or verdict.untrusted is None:
+        return ""
+    if verdict.breakdown == inf:
+        return " It rests on no bias bound."
+    risk = f"risk {_sum(verdict.untrusted, verdict.charged)}" if verdict.untrusted < 1 else "nothing is proven"
+    without = f" {WITHOUT}: {risk}."
+    if verdict.breakdown is None:
+        return without
+    step = 10.0 ** (floor(log10(verdict.breakdown)) - 3)
+    factor = floor(verdict.breakdown / step) * step  # not more than is true
+    wider = f"even if every bias bound is {digits(factor, 4)} times as wide" if factor > 1 else "with no wider bounds"
+    return f" It stands {wider}.{without}"
+
+
+def _stopped(verdict: Verdict) -> str:
+    """An alarm: what contradicts what, and what to do."""
+    leads = "" if verdict.arm is None else f"; {verdict.arm!r} leads"
+    text = f"Stopped by an alarm, without an answer{leads}; it cost {digits(verdict.cost)}."
+    biased = len(verdict.alarms)
+    if biased:
+        text += f" BIAS ALARM: {_first(verdict.because[:biased])} {WIDER}"
+    if verdict.variance_alarms:
+        text += f" VARIANCE ALARM: {_first(verdict.because[biased:])} Create another study: {INSTEAD}."
+    return text
+
+
+def _first(reasons: Sequence[str]) -> str:
+    more = [f"There are {len(reasons) - SHOWN} more."] if len(reasons) > SHOWN else []
+    return " ".join([*reasons[:SHOWN], *more])
 
 
 def _answer(verdict: Verdict) -> str:
@@ -60,7 +101,12 @@ def _answer(verdict: Verdict) -> str:
 
 
 def _at_most(verdict: Verdict) -> str:
-    return f"{digits(verdict.risk, 2)} at most{condition(verdict.rests_on)}"
+    return f"{_sum(verdict.risk, verdict.charged)} at most{condition(verdict.rests_on)}"
+
+
+def _sum(risk: float, charged: float) -> str:
+    """A risk, and that of the pilot which what is stated came from."""
+    return f"{digits(risk, 2)} + {digits(charged, 2)}" if charged else digits(risk, 2)
 
 
 def condition(rests_on: Sequence[str]) -> str:

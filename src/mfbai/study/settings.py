@@ -10,13 +10,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from mfbai.analysis.evidence import read_problem
 from mfbai.checks import check_choice, check_delta, real
 from mfbai.errors import Fault, Faults, InvalidInput
+from mfbai.model.control import Control
 from mfbai.model.problem import DIRECTIONS, SEEDS, Problem
 from mfbai.model.spec import from_dict, load
 from mfbai.run.assemble import Parts, assemble, choose
@@ -27,9 +28,23 @@ from mfbai.study.limits import KEY, LARGEST, LONGEST_NAME, SMALLEST_RISK
 
 STRIDE = 0x9E3779B1  # odd, so that no two trials of a study have the same seed
 PROGRESSION, HASH = "progression", "hash"  # how trials get their seeds; the journals of mfbai 0.1.0 do not say
+STOP, CONTINUE = ON_ALARM = ("stop", "continue")  # what an alarm does
+# Settings that journals leave out when they are these, as those of earlier versions did.
+UNSAID: dict[str, Any] = {"audit": 0.0, "on_alarm": CONTINUE, "reopens": None}
 CHANGES: dict[str, Iterable[str]] = {"direction": DIRECTIONS, "seeds": SEEDS}  # what a study may replace of a problem
 NAMED: dict[str, Iterable[str]] = {"strategy": STRATEGIES, "stopping": RULES}
+LAST_SEED = 2**31 - 1  # the greatest number of a seed
+# A bound on how far a fidelity is off: a radius, or the ends of an interval.
+Bias: TypeAlias = float | tuple[float, float]
 ROUNDS = 4  # of a Feistel network: as many as make it look random both ways
+NO_SEED = (
+    "the arms of this study share seeds, and values from elsewhere have none of these, so that they cannot be compared "
+    "with those of other arms at the same seed"
+)
+NO_ROUND = (
+    "race compares the arms of this study in rounds, whose evaluations are settled before any of their values is "
+    "known, and would not count others; create it with frugal and the e-process, which count all"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,16 +61,26 @@ class Settings:
     max_cost: float | None = None
     options: Mapping[str, float] = field(default_factory=dict)
     seeds: str = HASH  # how they are drawn; whether arms share them, the problem says
+    audit: float = 0.0  # the share of the cost for evaluations without bias, of the leader and its closest rival
+    on_alarm: str = CONTINUE  # what an alarm does
+    reopens: Mapping[str, Any] | None = (
+        None  # the study whose values it goes on with: its name, last hash, and how many
+    )
 
     @cached_property
     def parts(self) -> Parts:
         deltas = np.array([self.delta])
-        return assemble(self.problem, self.strategy, self.stopping, deltas, self.options, self.tolerance)
+        return assemble(self.problem, self.strategy, self.stopping, deltas, self.options, self.tolerance, self.audit)
 
     @property
     def rule(self) -> str:
         """What decides: the stopping rule, unless the strategy has one of its own."""
         return OWN if STRATEGIES[self.strategy].own_rule else self.stopping
+
+    @property
+    def taken_over(self) -> int:
+        """Values of an earlier study that it begins with."""
+        return 0 if self.reopens is None else int(self.reopens["values"])
 
     @property
     def shares_seeds(self) -> bool:
@@ -83,24 +108,39 @@ class Settings:
             return (int(self.key, 16) + number * STRIDE) % 2**31
         return permute(self.key, number)
 
+    def part_seeds(self, number: int, control: Control) -> list[int]:
+        """The other seeds of a controlled trial whose own seed has that number. Their numbers are counted from the far
+        end, so that no two trials share any, unless they share their own."""
+        return [self.seed(LAST_SEED - number * self.most_others - k) for k in range(control.others)]
+
+    @cached_property
+    def most_others(self) -> int:
+        """That a trial has; 0 if no fidelity is controlled."""
+        return max((control.others for control in self.problem.controls if control is not None), default=0)
+
     def check_value(self, value: Any, fidelity: int | None = None) -> float:
         """The value as a number, if an evaluation of this problem can return it: at that fidelity, or at any."""
-        x = real(value)
-        if x is None:
-            raise InvalidInput([Fault("value", f"is {value!r:.60}: give a number")])
-        if not abs(x) < LARGEST:
-            told = "give a finite number" if not math.isfinite(x) else f"give a number below {LARGEST:g}"
-            raise InvalidInput([Fault("value", f"is {x!r}: {told}, or report the trial with fail")])
-        possible = range(self.problem.n_fidelities) if fidelity is None else (fidelity,)
-        if not any(self.problem.admits(x, m) for m in possible):
-            told = f"a {self.problem.family.name} evaluation cannot return that"
-            raise InvalidInput([Fault("value", f"is {x!r}: {told}; check the [family] of the problem")])
-        return x
+        return check_value(self.problem, value, fidelity)
+
+    def refusal_to_add(self, fidelity: int, *, taken_over: bool = False) -> str | None:
+        """Why values from elsewhere cannot be counted at a fidelity; None if they can. The earlier study that a study
+        reopens has made values of their parts already."""
+        name = self.problem.fidelities[fidelity]
+        if self.problem.controls[fidelity] is not None and not taken_over:
+            return f"only values with their parts can be counted at {name!r}; ask and tell"
+        if self.problem.parts_only[fidelity]:
+            return f"values of {name!r} count only as parts of a controlled fidelity; ask and tell"
+        if self.in_rounds and not self.problem.deterministic[fidelity]:
+            return NO_SEED if self.shares_seeds else NO_ROUND
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         entries = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self)}
         if self.seeds == PROGRESSION:
             del entries["seeds"]  # as the journals of mfbai 0.1.0 were written
+        for name, unsaid in UNSAID.items():
+            if entries[name] == unsaid:
+                del entries[name]  # as in earlier journals, too
         return {
             **entries,
             "problem": self.problem.to_dict(),
@@ -112,7 +152,7 @@ class Settings:
         return [
             entry.name
             for entry in dataclasses.fields(self)
-            if entry.name not in ("key", "seeds") and getattr(self, entry.name) != getattr(other, entry.name)
+            if entry.name not in ("key", "seeds", "reopens") and getattr(self, entry.name) != getattr(other, entry.name)
         ]
 
 
@@ -135,6 +175,21 @@ def _hash(key: str, round_: int, half: int) -> int:
     return int.from_bytes(hashlib.blake2b(f"{key} {round_} {half}".encode(), digest_size=2).digest(), "big")
 
 
+def check_value(problem: Problem, value: Any, fidelity: int | None = None) -> float:
+    """The value as a number, if an evaluation of the problem can return it: at that fidelity, or at any."""
+    x = real(value)
+    if x is None:
+        raise InvalidInput([Fault("value", f"is {value!r:.60}: give a number")])
+    if not abs(x) < LARGEST:
+        told = "give a finite number" if not math.isfinite(x) else f"give a number below {LARGEST:g}"
+        raise InvalidInput([Fault("value", f"is {x!r}: {told}, or report the trial with fail")])
+    possible = range(problem.n_fidelities) if fidelity is None else (fidelity,)
+    if not any(problem.admits(x, m) for m in possible):
+        told = f"a {problem.family.name} evaluation cannot return that"
+        raise InvalidInput([Fault("value", f"is {x!r}: {told}; check the [family] of the problem")])
+    return x
+
+
 def is_proven(rule: str) -> bool:
     """Whether a verdict of what decides (see `Settings.rule`) has the risk that was asked for, by proof."""
     return rule in RULES and RULES[rule].proven
@@ -146,6 +201,7 @@ def read_settings(body: Mapping[str, Any]) -> Settings:
     problem = entries["problem"]
     entries["problem"] = read_problem(from_dict(problem if isinstance(problem, Mapping) else {}))
     entries["seeds"] = body.get("seeds", PROGRESSION)
+    entries |= {name: body.get(name, unsaid) for name, unsaid in UNSAID.items()}
     faults = Faults()
     for name, known in NAMED.items():
         check_choice(faults, name, entries[name], known)
@@ -175,6 +231,11 @@ def check_settings(faults: Faults, given: Mapping[str, Any]) -> Settings:
     problem = given["problem"]
     _check_risk(faults, given["delta"])
     check_choice(faults, "seeds", given["seeds"], (PROGRESSION, HASH))
+    check_choice(faults, "on_alarm", given["on_alarm"], ON_ALARM)
+    if given["reopens"] is not None and not _is_origin(given["reopens"]):
+        faults.add(
+            "reopens", f"is {given['reopens']!r:.80}: it must name a study, its last hash and a number of values"
+        )
     if problem is not None:
         _check_costs(faults, problem, given["tolerance"], given["max_cost"])
     settings = None
@@ -182,6 +243,8 @@ def check_settings(faults: Faults, given: Mapping[str, Any]) -> Settings:
         settings = _make_settings(given, problem)
         with faults.absorb():
             assert settings.parts
+    elif real(given["audit"]) is None:
+        faults.add("audit", f"is {given['audit']!r:.60}: give a number from 0 to less than 1")
     faults.raise_if_any("study")
     assert settings is not None
     return settings
@@ -199,7 +262,18 @@ def _make_settings(given: Mapping[str, Any], problem: Problem) -> Settings:
         max_cost=None if given["max_cost"] is None else float(given["max_cost"]),
         options={} if given["options"] is None else given["options"],
         seeds=given["seeds"],
+        audit=given["audit"] if real(given["audit"]) is None else float(given["audit"]),
+        on_alarm=given["on_alarm"],
+        reopens=given["reopens"],
     )
+
+
+def _is_origin(given: Any) -> bool:
+    """Whether it is what `reopen` writes about the earlier study."""
+    if not isinstance(given, Mapping) or set(given) != {"study", "head", "values"}:
+        return False
+    named = isinstance(given["study"], str) and isinstance(given["head"], str)
+    return named and re.fullmatch("[0-9a-f]{64}", given["head"]) is not None and type(given["values"]) is int
 
 
 def check_name(faults: Faults, name: Any) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,36 @@ from mfbai.analysis.guarantee import BiasAlarm
 from mfbai.analysis.variance import VarianceAlarm
 from mfbai.model.problem import Array, Problem
 from mfbai.study import sentences
-from mfbai.study.fold import Fold
-from mfbai.study.verdict import Verdict, assumptions_of
+from mfbai.study.fold import ANY, Fold
+from mfbai.study.verdict import Verdict, assumptions_of, reasons_of
 
+IN_WORDS = ("rests_on", "because")  # of a verdict: they follow from the problem
 TABLES = ("evidence", "spent", "means", "intervals", "differences")  # may hold what JSON does not know
 
 
 @dataclass(frozen=True)
+class Part:
+    """One of the evaluations that a trial at a controlled fidelity is made of."""
+
+    id: str  # the trial's
+    arm: str
+    arm_index: int
+    fidelity: str
+    fidelity_index: int
+    cost: float
+    seed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the trial does not say."""
+        return {name: getattr(self, name) for name in ("fidelity", "fidelity_index", "cost", "seed")}
+
+
+@dataclass(frozen=True)
 class Trial:
-    """An evaluation to make: of `arm` at `fidelity`, with random numbers from `seed`."""
+    """An evaluation to make: of `arm` at `fidelity`, with random numbers from `seed`.
+
+    At a controlled fidelity it is several: its `parts`. `trial.parts or (trial,)` are the evaluations to make.
+    """
 
     id: str
     arm: str
@@ -31,9 +53,19 @@ class Trial:
     cost: float
     seed: int
     lease_until: datetime  # then it may go to another worker; a result that comes later still counts
+    parts: tuple[Part, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "lease_until": self.lease_until.isoformat(timespec="seconds")}
+        entries = {**vars(self), "lease_until": self.lease_until.isoformat(timespec="seconds")}
+        del entries["parts"]
+        return {**entries, "parts": [part.to_dict() for part in self.parts]} if self.parts else entries
+
+
+def trial_from_dict(body: Mapping[str, Any]) -> Trial:
+    """The reverse of `Trial.to_dict`."""
+    shared = {name: body[name] for name in ("id", "arm", "arm_index")}
+    parts = tuple(Part(**shared, **part) for part in body.get("parts", ()))
+    return Trial(**{**body, "lease_until": datetime.fromisoformat(body["lease_until"]), "parts": parts})
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +73,7 @@ class Status:
     """A study at one moment."""
 
     name: str
-    state: str  # "running", "decided" or "undecided"
+    state: str  # "running", "decided", "undecided" or "alarm"
     problem: Problem
     strategy: str
     stopping: str
@@ -53,6 +85,7 @@ class Status:
     risk: float  # of answering the leader now, as far as it is proven; 1 if nothing is
     evidence: Array  # (K,) ln E: proof that each is not better than the leader (by the tolerance); inf for itself
     needed: float  # what each of these must reach
+    untrusted: float  # the risk without trust in any bias bound: from top and controlled fidelities alone
     cost: float  # of the results told
     told: int
     waiting: int  # told, but not counted yet: an earlier trial is still under way
@@ -71,7 +104,7 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, which knows no infinities: they are None."""
-        tables = {name: _plain(getattr(self, name)) for name in TABLES}
+        tables = {name: finite(getattr(self, name)) for name in TABLES}
         return {
             **{name: value for name, value in vars(self).items() if name != "problem"},
             **tables,
@@ -102,6 +135,7 @@ def status_from_dict(body: Mapping[str, Any], problem: Problem) -> Status:
         "means": _table(body["means"], np.nan),
         "intervals": _table(body["intervals"], np.nan if problem.seeds == "common" else ends),
         "differences": _table(body["differences"], ends),
+        "untrusted": body.get("untrusted", 1.0),  # a server of an earlier version does not say
         **_alarms(body, problem),
         "result": None if result is None else _result(result, problem),
     }
@@ -116,7 +150,9 @@ def _table(rows: Any, missing: Any) -> Array:
 
 def _result(entries: Mapping[str, Any], problem: Problem) -> Verdict:
     rests_on = assumptions_of(problem, entries["stopping"])
-    return Verdict(**{**entries, **_alarms(entries, problem), "rests_on": rests_on})
+    factor = inf if entries.get("breakdown") == ANY else entries.get("breakdown")
+    found = Verdict(**{**entries, **_alarms(entries, problem), "breakdown": factor, "rests_on": rests_on})
+    return replace(found, because=reasons_of(found, problem))
 
 
 def _alarms(body: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
@@ -137,7 +173,7 @@ def describe_study(fold: Fold) -> Status:
     """The status of a study whose journal amounts to `fold`."""
     settings, verdict, problem = fold.settings, fold.verdict, fold.settings.problem
     found = fold.risk(None if verdict is None else verdict.arm_index)
-    leader = fold.leader(found)
+    leader, said = fold.leader(found), None if verdict is None else verdict.untrusted
     counts, intervals = fold.counts, fold.intervals()
     return Status(
         name=settings.name,
@@ -153,6 +189,7 @@ def describe_study(fold: Fold) -> Status:
         risk=found.level if verdict is None else verdict.risk,
         evidence=found.log_evidence if leader is not None else np.zeros(problem.n_arms),
         needed=fold.needed(),
+        untrusted=fold.untrusted(leader, found.level) if said is None else said,
         cost=fold.cost,
         told=fold.told,
         waiting=sum(len(values) for _, values in fold.waiting.values()),
@@ -186,12 +223,13 @@ def _alarms_to_dict(what: Status | Verdict, problem: Problem) -> dict[str, Any]:
 
 
 def result_to_dict(verdict: Verdict, problem: Problem) -> dict[str, Any]:
-    entries = {**asdict(verdict), **_alarms_to_dict(verdict, problem)}
-    del entries["rests_on"]
-    return entries
+    factor = ANY if verdict.breakdown == inf else verdict.breakdown
+    entries = {**asdict(verdict), **_alarms_to_dict(verdict, problem), "breakdown": factor}
+    return {name: value for name, value in entries.items() if name not in IN_WORDS}
 
 
-def _plain(table: Array) -> Any:
+def finite(table: Array) -> Any:
+    """For JSON: None where a number is not finite."""
     values = table.astype(object)
     values[~np.isfinite(table)] = None
     return values.tolist()

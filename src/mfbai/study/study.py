@@ -19,20 +19,21 @@ from mfbai.study import storage as storages
 from mfbai.study.fold import Cell, Fold, contradiction
 from mfbai.study.history import Point
 from mfbai.study.ledger import Ledger, next_event
-from mfbai.study.limits import LEASE, LONGEST_LEASE, LONGEST_REASON, MOST_AT_ONCE, REQUEST, REQUEST_IN_WORDS, TRIAL_ID
-from mfbai.study.settings import HASH, Settings, check_name, new_settings
-from mfbai.study.status import Status, Trial, describe_study
+from mfbai.study.limits import (
+    LEASE,
+    LONGEST_LEASE,
+    LONGEST_REASON,
+    MOST_AT_ONCE,
+    MOST_PARTS,
+    REQUEST,
+    REQUEST_IN_WORDS,
+    TRIAL_ID,
+)
+from mfbai.study.parts import entries_of, listed, parts_of, read_told
+from mfbai.study.settings import HASH, STOP, Bias, Settings, check_name, new_settings
+from mfbai.study.status import Part, Status, Trial, describe_study
 from mfbai.study.storage import Storage, Turn
 from mfbai.study.verdict import Verdict
-
-NO_SEED = (
-    "cannot be added: the arms of this study share seeds, and values from elsewhere have none of these, so that they "
-    "cannot be compared with those of other arms at the same seed"
-)
-NO_ROUND = (
-    "cannot be added: race compares the arms of this study in rounds, whose evaluations are settled before any of "
-    "their values is known, and would not count others; create it with frugal and the e-process, which count all"
-)
 
 
 def create_study(
@@ -48,6 +49,8 @@ def create_study(
     direction: str | None = None,
     seeds: str | None = None,
     options: Mapping[str, float] | None = None,
+    audit: float = 0.0,
+    on_alarm: str = STOP,
 ) -> Study:
     """A new study: which arm of the problem is best, with a risk of `delta` at most?
 
@@ -60,11 +63,15 @@ def create_study(
     direction   "maximise" or "minimise", to override the problem's own
     seeds       "independent", or "common" to evaluate the arms with the same seeds, to override the problem's own
     options     of the strategy and the stopping rule, as for `simulate`
+    audit       the share of the cost that goes to evaluations without bias, of the arm that leads and of its closest
+                rival: they count like all others, and show if a bias bound is wrong
+    on_alarm    "stop" to end the study when the data contradict a bias bound or a variance, or "continue"
     """
     key = secrets.token_hex(4)
     given = f"study-{key}" if name is None else name
     entries: dict[str, Any] = {"name": given, "key": key, "problem": problem, "delta": delta, "strategy": strategy}
     entries |= {"stopping": stopping, "tolerance": tolerance, "max_cost": max_cost, "options": options, "seeds": HASH}
+    entries |= {"audit": audit, "on_alarm": on_alarm, "reopens": None}
     return Study._create(new_settings(entries, direction, seeds), _opened(storage, create=True))
 
 
@@ -93,7 +100,10 @@ class Study(Ledger):
     """
 
     @classmethod
-    def _create(cls, settings: Settings, storage: Storage) -> Study:
+    def _create(
+        cls, settings: Settings, storage: Storage, taken_over: Iterable[tuple[Cell, list[float]]] = ()
+    ) -> Study:
+        """A new study, with values of another one if it reopens that."""
         fold = Fold(settings)
         if settings.max_cost is not None and not fold.affords(cell := fold.next_cell()):
             first_cell = float(settings.problem.costs[cell])
@@ -102,7 +112,24 @@ class Study(Ledger):
             )
             raise InvalidInput([Fault("max_cost", told)])
         first = {"kind": "create", "mfbai": __version__, **settings.to_dict()}
-        return cls(storage, storage.create(settings.name, [next_event(fold, first)]))
+        events = [next_event(fold, first)]
+        for (arm, fidelity), values in taken_over:
+            events.append(next_event(fold, {"kind": "add", "arm": arm, "fidelity": fidelity, "values": values}))
+        verdict = fold.conclusion()
+        if verdict is not None:
+            events.append(next_event(fold, verdict))
+        return cls(storage, storage.create(settings.name, events))
+
+    def reopen(self, name: str, bias: Mapping[str, Bias], *, max_cost: float | None = None) -> Study:
+        """Go on with other bias bounds, in a new study of that name in the same storage, which counts all values.
+
+        `bias` has the bounds that change, by the fidelity's name: 0.2, or a pair such as (-0.1, 0.3). The budget is
+        what is left of this study's, unless `max_cost` gives another. See `mfbai.study.reopen`.
+        """
+        from mfbai.study.reopen import reopened
+
+        settings, values = reopened(self, name, bias, max_cost)
+        return Study._create(settings, self._storage, values)
 
     @property
     def name(self) -> str:
@@ -147,7 +174,8 @@ class Study(Ledger):
         with self._turn() as turn:  # what it finds is used later: by then another thread may have changed the fold
             self._settle()
             verdict = self._fold.verdict
-            trials = [] if verdict else self._hand_out(turn, int(n), seconds, request)
+            most = max(1, MOST_PARTS // (2 + self.settings.most_others))
+            trials = [] if verdict else self._hand_out(turn, min(int(n), most), seconds, request)
             if not verdict and not trials:
                 why = self._fold.obstacle(self._fold.next_cell())
         if verdict is not None:
@@ -175,35 +203,41 @@ class Study(Ledger):
     def _trial(self, number: int, until: float) -> Trial:
         problem, cell = self.problem, self._fold.open[number]
         arm, fidelity = cell
+        identity, of_seed = f"{number}-{self.settings.key}", self._fold.seed_number(number)
         return Trial(
-            id=f"{number}-{self.settings.key}",
+            id=identity,
             arm=problem.arms[arm],
             arm_index=arm,
             fidelity=problem.fidelities[fidelity],
             fidelity_index=fidelity,
             cost=float(problem.costs[cell]),
-            seed=self._fold.seed_of(number),
+            seed=self.settings.seed(of_seed),
             lease_until=datetime.fromtimestamp(until, UTC),
+            parts=parts_of(self.settings, identity, cell, of_seed),
         )
 
-    def tell(self, trial: Trial | str, value: float) -> None:
-        """Report the value of a trial. It is on disk when this returns. Telling the same value again does nothing."""
+    def tell(self, trial: Trial | str, value: float | Iterable[float]) -> None:
+        """Report the value of a trial or, if it has parts, the list of theirs. It is on disk when this returns.
+
+        Telling the same again does nothing.
+        """
         number = self._number(trial)
-        x = self.check_value(value)
+        told = read_told(self.settings, value)
         with self._turn() as turn:
             before = self._outcome(turn, number)
             if before is None:
-                x = self.check_value(x, self._fold.open[number][1])
-                self._check_cell(self._fold.open[number], [x])
-                self._append({"kind": "tell", "trial": number, "value": x})
+                cell = self._fold.open[number]
+                entries = entries_of(self.settings, told, cell[1])
+                self._check_cell(cell, [entries["value"]])
+                self._append({"kind": "tell", "trial": number, **entries})
                 turn.end_lease(number)
                 self._settle()
             elif before["kind"] == "fail":
-                told = "was reported as failed, and later ones may have been counted: it cannot be told"
-                raise _refusal(trial, told, TrialClosed)
-            elif before["value"] != x:
-                told = f"was told {before['value']!r} already, now {x!r}: a value that was told cannot be changed"
-                raise _refusal(trial, told, TrialClosed)
+                why = "was reported as failed, and later ones may have been counted: it cannot be told"
+                raise _refusal(trial, why, TrialClosed)
+            elif (known := before.get("parts", before["value"])) != told:
+                why = f"was told {known!r:.60} already, now {told!r:.60}: a value that was told cannot be changed"
+                raise _refusal(trial, why, TrialClosed)
 
     def fail(self, trial: Trial | str, reason: str = "") -> None:
         """Report that a trial has no value and never will: later ones need not wait for it.
@@ -247,12 +281,12 @@ class Study(Ledger):
         faults = Faults()
         a = _index(faults, "arm", arm, self.problem.arms)
         m = _index(faults, "fidelity", fidelity, self.problem.fidelities)
-        if self.settings.in_rounds and not self.problem.deterministic[m]:
-            raise InvalidInput([Fault("values", NO_SEED if self.settings.shares_seeds else NO_ROUND)])
-        one = isinstance(values, str | bytes) or not hasattr(values, "__iter__") or getattr(values, "shape", 1) == ()
-        given: list[Any] = [values] if one else list(values)  # type: ignore[arg-type]
+        why = self.settings.refusal_to_add(m)
+        if why is not None:
+            raise InvalidInput([Fault("values", f"cannot be added: {why}")])
+        several = listed(values)
         read = []
-        for value in given:
+        for value in [values] if several is None else several:
             with faults.absorb():
                 read.append(self.check_value(value, m))
         faults.raise_if_any("values")
@@ -276,7 +310,7 @@ class Study(Ledger):
 
     @property
     def state(self) -> str:
-        """ "running", "decided" or "undecided", as far as this process knows: nothing is read, so it is quick."""
+        """ "running", "decided", "undecided" or "alarm", as this process knows it: nothing is read, so it is quick."""
         with self._mutex:
             return "running" if self._fold.verdict is None else self._fold.verdict.state
 
@@ -310,7 +344,17 @@ class Study(Ledger):
         with self._mutex:
             self._look()
             fold = self._fold
-            return [(f"{n}-{self.settings.key}", cell, fold.seed_of(n)) for n, cell in fold.open.items()]
+            seeds = {n: self.settings.seed(fold.seed_number(n)) for n in fold.open}
+            return [(f"{n}-{self.settings.key}", cell, seeds[n]) for n, cell in fold.open.items()]
+
+    def parts(self, trial: str) -> tuple[Part, ...]:
+        """The parts of a trial that is under way; none if its fidelity is not controlled, or it is not under way."""
+        number = self._number(trial)
+        with self._mutex:
+            if number not in self._fold.open:
+                self._look()
+            cell = self._fold.open.get(number)
+            return () if cell is None else parts_of(self.settings, trial, cell, self._fold.seed_number(number))
 
     def export(self, path: str | Path | None = None) -> dict[str, Any]:
         """A certificate that anyone can check with `mfbai.verify`; also written to a file, if `path` is given."""

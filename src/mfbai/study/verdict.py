@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mfbai.analysis.bearing import trusted
 from mfbai.analysis.guarantee import BiasAlarm
 from mfbai.analysis.variance import VarianceAlarm
 from mfbai.model.families import Bounded, Family, SubGaussian, Symmetric
@@ -28,8 +29,8 @@ NOISE = {
 class Verdict:
     """How a study ended: it never changes."""
 
-    state: str  # "decided"; or "undecided", if the budget is spent
-    arm: str | None  # the answer; of an undecided study the arm that leads, if any has data
+    state: str  # "decided"; "undecided", if the budget is spent; or "alarm", if the data contradict what was stated
+    arm: str | None  # the answer; of a study that is not decided the arm that leads, if any has data
     arm_index: int | None
     risk: float  # of being wrong: delta by proof if a proven rule decided; else what is proven by now
     delta: float
@@ -39,23 +40,42 @@ class Verdict:
     alarms: tuple[BiasAlarm, ...]  # data that contradict the bias bounds
     variance_alarms: tuple[VarianceAlarm, ...] = ()  # data that contradict the stated variances
     tolerance: float = 0.0  # an answer this close to the best is right
+    # Every rival stays ruled out if all bias bounds are this many times as wide, 1000 at most; infinite if the verdict
+    # rests on none ("any" in JSON). None if it is undecided, or nobody can say.
+    breakdown: float | None = None
+    untrusted: float | None = None  # the risk without trust in any bias bound: from top and controlled fidelities alone
+    charged: float = 0.0  # the risk that what is stated is wrong, if a pilot found it: it adds to the others
     # What the risk rests on, in words. It follows from the problem and the rule, and is not part of the JSON.
     rests_on: tuple[str, ...] = ()
+    because: tuple[str, ...] = ()  # the alarms in words, likewise
 
     def __str__(self) -> str:
         return sentences.verdict(self)
 
 
 def assumptions_of(problem: Problem, stopping: str) -> tuple[str, ...]:
-    """What the risk of a verdict on a problem rests on. A single fidelity has no bias; with common seeds only the
-    differences of values count; contrasts cancel the true means."""
+    """What the risk of a verdict on a problem rests on. The top has no bias, nor has what is controlled; with common
+    seeds only the differences of values count; contrasts cancel the true means."""
     family = problem.family
     if problem.seeds == "common" and not isinstance(family, Bounded):
-        return ("differences at the same seed are symmetric", *_bounds(problem))
+        return ("differences at the same seed are symmetric", *_control(problem), *_stated(problem))
     says = [_noise(family)]
-    if isinstance(family, Symmetric) and stopping != contrasts.RULES[0].name:
-        says.append(f"the true means are between {family.low:g} and {family.high:g}")
-    return (*says, *_bounds(problem))
+    if isinstance(family, Symmetric):
+        says += _control(problem)
+        if stopping != contrasts.RULES[0].name:
+            says.append(f"the true means are between {family.low:g} and {family.high:g}")
+    return (*says, *_stated(problem))
+
+
+def _control(problem: Problem) -> tuple[str, ...]:
+    """What symmetry needs of controlled fidelities, whose values are made of several."""
+    return ("top and control are jointly symmetric at the same seed",) if any(problem.controls) else ()
+
+
+def reasons_of(verdict: Verdict, problem: Problem) -> tuple[str, ...]:
+    """What contradicts what, in a sentence for each alarm."""
+    biased = [sentences.alarm(alarm, problem) for alarm in verdict.alarms]
+    return (*biased, *(sentences.variance_alarm(alarm, problem) for alarm in verdict.variance_alarms))
 
 
 def _noise(family: Family) -> str:
@@ -68,5 +88,9 @@ def _noise(family: Family) -> str:
     return f"values are between {low[0]:g} and {high[0]:g}" if same else "values keep to the stated bounds"
 
 
-def _bounds(problem: Problem) -> tuple[str, ...]:
-    return ("the bias bounds hold",) if problem.n_fidelities > 1 else ()
+def _stated(problem: Problem) -> tuple[str, ...]:
+    """Bias bounds, and whether what is stated came from a pilot, whose own risk is charged."""
+    bounds = bool(trusted(problem).any())
+    if problem.charged:
+        return (f"the stated {'bounds' if bounds else 'variances'} came from a pilot",)
+    return ("the bias bounds hold",) if bounds else ()
