@@ -10,7 +10,7 @@ import pytest
 import mfbai
 from support.commands import read_json
 
-COMMANDS = ["demo", "instances", "plan", "simulate", "reproduce", "oracle", "evidence", "serve", "study"]
+COMMANDS = ["demo", "instances", "pilot", "plan", "simulate", "reproduce", "oracle", "evidence", "serve", "study"]
 
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -66,7 +66,7 @@ def test_the_shell_can_complete_commands(monkeypatch):
     monkeypatch.setenv("COMP_CWORD", "2")
     script = "import sys; from mfbai.cli import main; sys.argv = ['mfbai']; main()"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False).stdout
-    assert out.split() == ["release"]
+    assert out.split() == ["release", "reopen"]
 
 
 def test_help_says_how_to_install_completion(succeed):

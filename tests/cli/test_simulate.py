@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import mfbai
+import mfbai.simulation
 from mfbai.cli import main
 from support.commands import PROBLEM, TRUTH, read_json
 from support.interrupts import start
@@ -178,10 +179,10 @@ def test_ctrl_c_keeps_the_strategies_that_are_finished(monkeypatch, capsys):
     """Interrupted while the second strategy compiles: the first is printed."""
     real = mfbai.simulation.simulate
 
-    def stopped_at_grad(instance, strategy, *rest):
+    def stopped_at_grad(instance, strategy, *rest, **about):
         if strategy == "grad":
             raise KeyboardInterrupt
-        return real(instance, strategy, *rest)
+        return real(instance, strategy, *rest, **about)
 
     monkeypatch.setattr("mfbai.simulation.simulate", stopped_at_grad)
     monkeypatch.setattr(

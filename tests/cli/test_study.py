@@ -2,16 +2,20 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
+import mfbai
+from mfbai import dumps
 from mfbai.cli.options import DEFAULT_STORAGE
 from mfbai.study import storage
 from support.commands import PROGRAM, read_json
+from support.controlled import ask_for, controlled
 
 pytestmark = pytest.mark.usefixtures("folder")
-COMMANDS = ["create", "list", "ask", "tell", "fail", "release", "status", "run", "export", "verify"]
+COMMANDS = ["create", "list", "ask", "tell", "fail", "release", "status", "run", "reopen", "export", "verify"]
 
 
 def as_json(succeed, *words):
@@ -82,6 +86,30 @@ def test_ask_says_what_to_do_next(succeed, study):
     assert f"Then: mfbai study tell designs 1-{study.settings.key} VALUE" in out
 
 
+def test_trials_with_parts_by_hand(succeed, refuse, folder):
+    """Values may be negative, which look like options."""
+    (folder / "controlled.toml").write_text(dumps(controlled()))
+    succeed("study", "create", "controlled.toml", "--name", "paired", "--delta", "0.05")
+    study = mfbai.load_study("paired")
+    trial = ask_for(study, "paired")
+    study.release(trial)
+    out = succeed("study", "ask", "paired")
+    assert f"Trial {trial.id}: evaluate {trial.arm!r} at 'paired' (cost 1.05), which is\n" in out
+    for k, part in enumerate(trial.parts, 1):
+        assert f"  {k}. {trial.arm!r} at {part.fidelity!r}, with seed {part.seed},\n" in out
+    assert f"Then: mfbai study tell paired {trial.id} VALUE1 ... VALUE6\n" in out
+    study.release(trial)
+    shown = as_json(succeed, "ask", "paired")
+    assert shown["parts"] == [part.to_dict() for part in trial.parts]
+    for few in ([0.5], [0.5] * 5, [0.5] * 7, [0.5] * 5 + ["nan"], [0.5] * 5 + ["much"]):
+        assert "give" in refuse("study", "tell", "paired", trial.id, *few)
+    values = [-0.5, 0.4, "-1e-3", 0.2, -0.1, 0.3]
+    told = as_json(succeed, "tell", "paired", trial.id, *values)
+    assert (told["trial"], told["values"]) == (trial.id, [float(value) for value in values])
+    assert succeed("study", "tell", "paired", trial.id, *values) == f"Trial {trial.id}: -0.5 0.4 -1e-3 0.2 -0.1 0.3.\n"
+    assert "already" in refuse("study", "tell", "paired", trial.id, *values[::-1])
+
+
 def test_a_trial_can_be_given_up(succeed, study):
     first = as_json(succeed, "ask", "designs")
     assert as_json(succeed, "ask", "designs")["id"] != first["id"]
@@ -121,6 +149,49 @@ def test_arms_share_seeds_if_that_is_asked_for(succeed):
     verified = as_json(succeed, "verify", "it.json")
     assert verified["confirmed"] is True
     assert not [entry for entry in verified["verdict"] if entry.startswith("rests_on")]
+
+
+OFF = {"coarse $HOME": 0.9, "fine": 0.1}  # what a program prints whose cheap values are off by far more than stated
+
+
+def test_a_program_whose_values_contradict_the_bounds_is_stopped_and_the_study_reopened(succeed, mfbai_command, folder):
+    (folder / "off.py").write_text(f"import sys\nprint({OFF!r}[sys.argv[1]] + int(sys.argv[2]) % 7 / 1000)")
+    audited = ("--audit", "0.5", "--on-alarm", "stop")
+    succeed("study", "create", "study.toml", "--name", "off", "--delta", "0.05", *audited)
+    program = f"{sys.executable} off.py {{fidelity}} {{seed}}"
+    code, out, err = mfbai_command("study", "run", "off", "--command", program)
+    assert code == 1
+    assert out.startswith("Stopped by an alarm, without an answer")
+    assert "stopped by an alarm" in err
+    assert [(row["name"], row["state"]) for row in as_json(succeed, "list")] == [("off", "alarm")]
+    code, _, err = mfbai_command("study", "ask", "off")
+    assert code == 1
+    assert "Reopen the study with wider bias bounds" in err
+    succeed("study", "export", "off", "--out", "off.json")
+    assert "Stopped by an alarm" in succeed("study", "verify", "off.json")
+    told = succeed("study", "reopen", "off", "--as", "wider", "--bias", "coarse $HOME=-0.1,1.5")
+    assert "It goes on with frugal and the rule 'e-process', which count them all." in told
+    assert "Next: mfbai study status wider" in told
+    again = as_json(succeed, "reopen", "off", "--as", "narrow", "--bias", "coarse $HOME=0.2")
+    assert again["imported"] == as_json(succeed, "status", "wider")["imported"] > 0
+
+
+@pytest.mark.parametrize(
+    ("bias", "told"),
+    [
+        (["coarse"], "is 'coarse': give NAME=0.2"),
+        (["coarse=much"], "give NAME=0.2, or NAME=-0.1,0.3"),
+        (["coarse=1,2,3"], "give NAME=0.2"),
+        (["x=1", "x=2"], "has 'x' twice"),
+        (["x=1"], "bias has 'x': known: coarse $HOME"),
+        (["fine=1"], "it is the true one"),
+    ],
+)
+def test_bounds_that_cannot_be_read_are_refused(mfbai_command, study, bias, told):
+    given = [word for bound in bias for word in ("--bias", bound)]
+    code, _, err = mfbai_command("study", "reopen", "designs", "--as", "other", *given)
+    assert code != 0
+    assert told in " ".join(err.split())
 
 
 def test_another_storage_is_part_of_what_to_do_next(succeed):

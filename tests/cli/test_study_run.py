@@ -7,10 +7,12 @@ import sqlite3
 
 import pytest
 
+import mfbai
 from mfbai.errors import EvaluationFailed
 from mfbai.study import program
 from support.commands import EVALUATE, PROGRAM
 from support.interrupts import start, wait_until
+from support.seeds import fix_keys
 
 SIGNALS = pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 # It would have to be killed: it takes no notice of being asked.
@@ -103,6 +105,80 @@ def test_in_the_background_ctrl_c_is_ignored_and_sigterm_is_not(study, programs)
     assert process.returncode == 130
     assert "interrupted" in err
     assert study.ask().id.startswith("1-")
+
+
+# --- trials with parts
+
+CONTROLLED = """
+[problem]
+arms = ["plain", "wide"]
+[[fidelity]]
+name = "coarse"
+cost = 0.01
+[[fidelity]]
+name = "paired"
+controlled = {top = "fine", by = "coarse", others = 4, coefficient = 0.8}
+[[fidelity]]
+name = "fine"
+cost = 1.0
+[family]
+name = "gaussian"
+variance = [0.03, 0.003, 0.03]
+"""
+# Writes down what it was called for. Under the number `hang`, it never returns.
+NOTING = """
+import os, pathlib, random, sys, time
+arm, fidelity, seed = sys.argv[1:]
+luck = random.Random(f"{arm} {seed}").gauss(0.0, 0.17)
+with open("calls", "a") as file:
+    file.write(f"{os.getpid()} {arm} {fidelity} {seed}\\n")
+if pathlib.Path("hang").exists() and len(pathlib.Path("calls").read_text().splitlines()) == int(open("hang").read()):
+    time.sleep(600)
+print((0.4 if arm == "plain" else 0.6) + (0.3 if fidelity == "coarse" else 0.0) + luck)
+"""
+
+
+def calls(folder):
+    text = (folder / "calls").read_text() if (folder / "calls").exists() else ""
+    return [line.split() for line in text.splitlines()]
+
+
+def bodies(study):
+    """All that a journal says but for the time and the study's name."""
+    return [{**event.body, "at": 0.0, "name": ""} for event in study.journal()]
+
+
+@pytest.mark.parametrize("seeds", ["independent", "common"])
+def test_a_run_that_is_killed_between_two_parts_loses_and_doubles_nothing(folder, succeed, monkeypatch, seeds):
+    """The study takes the course that it takes undisturbed, and the trial is evaluated again with the same seeds."""
+    (folder / "controlled.toml").write_text(CONTROLLED)
+    (folder / "evaluate.py").write_text(NOTING)
+    for name in ("undisturbed", "designs"):
+        fix_keys(monkeypatch)  # both have the same seeds
+        succeed("study", "create", "controlled.toml", "--name", name, "--delta", "0.05", "--seeds", seeds)
+    succeed("study", "run", "undisturbed", "--command", PROGRAM)
+    undisturbed, study = mfbai.load_study("undisturbed"), mfbai.load_study("designs")
+    whole = calls(folder)
+    (folder / "calls").unlink()
+    first = next(n for n, (_, _, fidelity, _) in enumerate(whole) if fidelity == "coarse")  # the second of its trial
+    (folder / "hang").write_text(str(first + 3))
+    with run() as process:
+        wait_until(lambda: len(calls(folder)) == first + 3)
+        process.kill()
+        process.communicate()
+    hanging = int(calls(folder)[-1][0])
+    os.kill(hanging, signal.SIGKILL)
+    assert [call[1:] for call in calls(folder)] == [call[1:] for call in whole[: first + 3]]
+    (held,) = study.trials()
+    assert bodies(study) == bodies(undisturbed)[: study.length()]
+    assert study.length() > 1
+    (folder / "calls").unlink()
+    (folder / "hang").unlink()
+    succeed("study", "release", "designs", held[0])  # or wait until its lease ends
+    succeed("study", "run", "designs", "--command", PROGRAM)
+    assert [call[1:] for call in calls(folder)] == [call[1:] for call in whole[first - 1 :]]
+    assert bodies(study) == bodies(undisturbed)
+    assert mfbai.verify(study.export()).verdict.arm == "wide"
 
 
 # --- on a terminal

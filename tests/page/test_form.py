@@ -8,6 +8,8 @@ from playwright.sync_api import expect
 from mfbai.model.families import FAMILIES
 from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
+from mfbai.study.status import trial_from_dict
+from support.controlled import controlled, values_of
 from support.pages import AWAY, PHONE, QUALITY, REFUSED, SPEC, assert_no_overflow, create_by_form, route_to
 
 
@@ -117,6 +119,32 @@ def test_trials_can_fail_and_be_given_back(open_page, server):
     trial.get_by_role("button", name="It failed").click()
     expect(page.locator(".tile.evaluation")).to_contain_text("1 failed")
     expect(page.locator(".recent li").first).to_contain_text("the rig broke")
+
+
+def test_trials_with_parts_show_them_and_take_their_values(open_page, server):
+    server.create("parts", spec=controlled().to_dict())
+    while (trial := server.post("parts", "ask")["trials"][0])["fidelity"] != "paired":
+        server.post("parts", "tell", trial=trial["id"], value=values_of(trial_from_dict(trial)))
+    server.post("parts", "release", trial=trial["id"])
+    page = open_page(server, route_to("parts"), expected=REFUSED)
+    page.get_by_role("button", name="Ask for a trial").click()
+    row = page.locator(".trials.mine .trial")
+    wanted = [f"{part['fidelity']} seed {part['seed']}" for part in trial["parts"]]
+    expect(row.locator(".parts li")).to_have_text(wanted)
+    box = row.get_by_label("Values of 6, in this order")
+    expect(box).to_be_focused()
+    values = [repr(value) for value in values_of(trial_from_dict(trial))]
+    for typed, hint in (("0.5 much", "“much” is not a number"), ("0.5", "takes 6 values")):
+        box.fill(typed)
+        row.get_by_role("button", name="Tell").click()
+        expect(row.locator(".error")).to_contain_text(hint)
+    box.fill("\n".join(values))
+    row.get_by_role("button", name="Tell").click()
+    expect(page.locator(".said")).to_contain_text("Told 6 values for")
+    expect(row).to_have_count(0)
+    assert_no_overflow(page)
+    told = [event for event in server.call("/parts/journal")["events"] if event["kind"] == "tell"]
+    assert [repr(part) for part in told[-1]["parts"]] == values
 
 
 def test_lease_must_be_a_plain_number(open_page, server):

@@ -41,6 +41,8 @@ def test_bias_alarm_is_explained(open_page, server):
     server.post("alarming", "add", arm="wide", fidelity="coarse", values=[2.0] * 20)
     server.post("alarming", "add", arm="wide", fidelity="fine", values=[0.7] * 20)
     expect(page.locator(".alarms.bias")).to_contain_text("'coarse' is off by more than was stated for 'wide'")
+    expect(page.locator("h1 + .badge")).to_have_text("⚠ alarm")
+    expect(page.locator(".headline")).to_contain_text("Stopped by an alarm, without an answer; it cost 0.")
     expect(page.locator(".intervals li").filter(has_text="wide")).to_contain_text("no value fits")
     expect(page.locator(".recent")).to_contain_text("20 values from elsewhere: 'wide' at 'fine'")
     page.get_by_text("Show the table").click()
@@ -50,8 +52,26 @@ def test_bias_alarm_is_explained(open_page, server):
     expect(page.get_by_role("listitem").filter(has_text="alarming")).to_contain_text("⚠ 1 bias alarm")
 
 
+def test_study_can_be_reopened_with_wider_bounds(open_page, server):
+    server.create("too narrow")
+    page = open_page(server, route_to("too narrow"))
+    expect(page.locator(".headline")).not_to_be_empty()
+    expect(page.locator(".reopen")).to_be_hidden()
+    server.post("too narrow", "add", arm="wide", fidelity="coarse", values=[2.0] * 20)
+    server.post("too narrow", "add", arm="wide", fidelity="fine", values=[0.7] * 20)
+    form = page.locator(".reopen")
+    form.get_by_role("button", name="Reopen the study").click()
+    expect(form.locator(".error")).to_contain_text("Change at least one bound")
+    form.get_by_label("Name of the new study").fill("wide enough")
+    form.get_by_label("Bound of “coarse”").fill("\u22120.1 to 1.5")
+    form.get_by_role("button", name="Reopen the study").click()
+    expect(page.get_by_role("heading", name="wide enough")).to_be_visible()
+    expect(page.locator(".verdict")).to_contain_text("40 imported")
+    expect(page.locator(".reopen")).to_be_hidden()
+
+
 def test_variance_alarm_is_explained(open_page, server):
-    server.create("varied")
+    server.create("varied", on_alarm="continue")
     page = open_page(server, route_to("varied"))
     expect(page.locator(".headline")).not_to_be_empty()
     expect(page.locator(".alarms.variance")).to_be_hidden()

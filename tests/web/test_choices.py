@@ -26,6 +26,7 @@ def test_the_choices_are_those_of_the_registries(server):
     assert [family["name"] for family in choices["families"]] == list(FAMILIES)
     assert choices["directions"] == ["maximise", "minimise"]
     assert choices["seeds"] == ["independent", "common"]
+    assert choices["on_alarm"] == ["stop", "continue"]
 
 
 def test_the_choices_say_what_each_strategy_needs():

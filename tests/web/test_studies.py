@@ -6,6 +6,7 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
+import mfbai
 from mfbai import load_study, verify
 from mfbai.study import sentences
 from mfbai.study.forecast import Forecast
@@ -52,6 +53,29 @@ def test_a_study_from_its_creation_to_its_certificate(either):
         "events"
     ]
     assert "whole" in [row["name"] for row in either.get("?brief=true").json()["studies"]]
+
+
+def test_a_study_that_an_alarm_stopped_is_reopened(either):
+    path = either.create("narrow", audit=0.2, on_alarm="stop")
+    settings = either.get(path).json()
+    assert (settings["audit"], settings["on_alarm"]) == (0.2, "stop")
+    for fidelity, values in ((0, [2.0] * 20), (1, [0.5] * 20)):
+        state = either.post(f"{path}/add", {"arm": "wide", "fidelity": fidelity, "values": values}).json()["state"]
+    assert state == either.get(f"{path}/status").json()["state"] == "alarm"
+    refused(either.post(f"{path}/ask", {}), 409, "is over: Stopped by an alarm", "StudyOver")
+    cheap = settings["problem"]["fidelity"][0]["name"]
+    body = {"name": "wider", "bias": {cheap: [-0.1, 1.8]}, "max_cost": 40}
+    refused(either.post(f"{path}/reopen", {**body, "bias": {cheap: -1.0}}), 422, "give a number of 0 or more")
+    refused(either.post(f"{path}/reopen", {**body, "bias": {}}), 422, "bias")
+    refused(either.post(f"{path}/reopen", {**body, "bias": {cheap: [1, 2, 3]}}), 422, "bias")
+    answer = either.post(f"{path}/reopen", body)
+    assert (answer.status, answer.json()) == (201, {"name": "wider"})
+    refused(either.post(f"{path}/reopen", body), 409, "exists already")
+    made = either.get(answer.headers["location"].removeprefix("/api/v1/studies")).json()
+    assert (made["strategy"], made["max_cost"], made["reopens"]["study"]) == ("frugal", 40, "narrow")
+    client = mfbai.Client(either.address)
+    widest = client.load_study("narrow").reopen("widest", {cheap: 2.0})
+    assert (widest.name, widest.status().imported, widest.settings.audit) == ("widest", 40, 0.2)
 
 
 def test_a_view_has_the_sentences_and_the_forecast_of_the_library(server):

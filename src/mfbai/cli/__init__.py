@@ -1,6 +1,6 @@
 """The `mfbai` command: thin commands that parse, call the library and print. They import heavy modules when called.
 
-demo.py instances.py plan.py simulate.py reproduce.py oracle.py evidence.py serve.py   a command each
+demo.py instances.py pilot.py plan.py simulate.py reproduce.py oracle.py evidence.py serve.py   a command each
 study/        `mfbai study` and its commands
 options.py    options that several commands share, and how their texts are read
 numbers.py    numbers as people read them
@@ -14,7 +14,7 @@ import sys
 
 import typer
 
-from mfbai.cli import demo, evidence, instances, oracle, plan, reproduce, serve, simulate, study
+from mfbai.cli import demo, evidence, instances, oracle, pilot, plan, reproduce, serve, simulate, study
 from mfbai.cli.options import repeat_options
 
 app = typer.Typer(
@@ -24,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (demo, instances, plan, study, simulate, reproduce, oracle, evidence, serve):
+for module in (demo, instances, pilot, plan, study, simulate, reproduce, oracle, evidence, serve):
     module.add_to(app)
 
 

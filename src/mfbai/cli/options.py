@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 JSON = typer.Option(False, "--json", help="Print JSON, for programs.")
 STORAGE = typer.Option(help="The database: sqlite:///FILE, or postgresql://USER@HOST/DATABASE.")
 RISK = 0.05  # an example
+COMMAND = "The program, with {arm}, {fidelity}, {seed} to be filled in."
+WORKERS = typer.Option(help="Programs to run at a time.")
+TIMEOUT = typer.Option(help="Seconds after which a program counts as hanging.")
+RETRIES = typer.Option(help="Further attempts if a program fails or hangs.")
+SHELL = typer.Option("--shell", help="Let a shell run the command.")
 DEFAULT_STORAGE = "sqlite:///mfbai.db"
 DEFAULT_STRATEGY = "By default the cheapest for the problem: race where it is proven, else frugal."
+AUDIT_HELP = "The share of the cost for unbiased evaluations of the leader and its closest rival."
 DEFAULT_RULE = "By default the rule of the strategy: contrasts for race, else e-process."
 
 
@@ -64,6 +70,20 @@ def number(faults: Faults, field: str, text: str, example: float | None = None) 
         such = "" if example is None else f" such as {example:g}"
         faults.add(field, f"is {text!r}: give a number{such}")
         return None
+
+
+def check_program(workers: int, timeout: float, retries: int) -> None:
+    """How programs are to be run."""
+    from mfbai.errors import Faults
+
+    faults = Faults()
+    if workers < 1:
+        faults.add("--workers", f"is {workers}: give 1 or more")
+    if not 0 < timeout <= 1e9:
+        faults.add("--timeout", f"is {timeout:g}: give a positive number of seconds, of 1e9 at most")
+    if retries < 0:
+        faults.add("--retries", f"is {retries}: give 0 or more")
+    faults.raise_if_any("call")
 
 
 def read_settings(faults: Faults, settings: list[str]) -> dict[str, float]:

@@ -27,6 +27,9 @@ def plan(
     rate: Annotated[
         str | None, typer.Option(metavar="NUMBER", help="Cost units spent per hour, to predict how long it takes.")
     ] = None,
+    pilot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Values of a pilot (CSV): plan what it advises.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a picture of what fidelities save.")] = None,
     seed: Annotated[str, typer.Option(metavar="NUMBER", help="Results depend on it alone.")] = "0",
     as_json: bool = JSON,
@@ -38,11 +41,11 @@ def plan(
 
     Example: mfbai plan paper-4x5 --delta 0.05 --rate 10
     """
-    call = check(spec, delta, tolerance, correlation, rate, plot, seed)
+    call = check(spec, delta, tolerance, correlation, rate, pilot, plot, seed)
     from mfbai.cli.views.plan import print_plan
     from mfbai.planning import plan as make_plan
 
-    found = make_plan(spec, None, call.delta, call.tolerance, call.seed, call.correlation)
+    found = make_plan(spec, None, call.delta, call.tolerance, call.seed, call.correlation, pilot)
     if as_json:
         print_json(found.to_dict(call.rate))
     else:
@@ -69,6 +72,7 @@ def check(
     tolerance: str,
     correlation: str | None,
     rate: str | None,
+    pilot: Path | None,
     plot: Path | None,
     seed: str,
 ) -> Call:
@@ -81,7 +85,7 @@ def check(
     call = read(faults, delta, tolerance, correlation, rate, seed)
     problem = None
     with faults.absorb():
-        problem, *_ = plans.check(spec, None, call.delta, call.tolerance, call.seed, call.correlation)
+        problem = plans.check(spec, None, call.delta, call.tolerance, call.seed, call.correlation, pilot).problem
     check_rate(faults, "--rate", call.rate)
     if plot is not None:
         from mfbai.plots.style import check_file

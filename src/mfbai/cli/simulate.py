@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from mfbai.cli.options import DEFAULT_RULE, DEFAULT_STRATEGY, JSON, NamesInHelp, read_deltas, read_settings
+from mfbai.cli.options import AUDIT_HELP, DEFAULT_RULE, DEFAULT_STRATEGY, JSON, NamesInHelp, read_deltas, read_settings
 from mfbai.cli.output import console, print_json
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def simulate(
     seeds: Annotated[
         str | None, typer.Option(metavar="NAME", help="independent or common: replace the seeds of the instance.")
     ] = None,
+    audit: Annotated[float, typer.Option(help=AUDIT_HELP)] = 0.0,
     workers: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
     settings: Annotated[
         list[str],
@@ -51,9 +52,9 @@ def simulate(
     Example: mfbai simulate paper-4x5 --strategy mf-grad --strategy grad --delta 0.01 --runs 1000
     """
     counts = Counts(runs, seed, max_steps, workers)
-    call = check(instance, variance, seeds, strategy, stopping, delta, settings, counts, plot)
+    call = check(instance, variance, seeds, strategy, stopping, delta, settings, counts, plot, audit)
     done = run_all(call)
-    show(call.instance, done, as_json, plot)
+    show(call, done, as_json, plot)
     if len(done) < len(call.strategies) or len(done[-1]) < runs:
         finished = ", ".join(f"{len(found)} of {runs} runs of {found.strategy}" for found in done) or "nothing"
         typer.echo(f"interrupted: {finished} finished", err=True)
@@ -78,6 +79,7 @@ class Call(NamedTuple):
     deltas: list[float]
     options: dict[str, float]
     counts: Counts
+    audit: float
 
     def options_of(self, strategy: str) -> dict[str, float]:
         """Those that the strategy has, or its rule."""
@@ -94,7 +96,7 @@ def run_all(call: Call) -> list[Runs]:
     try:
         for name in call.strategies:
             how = (call.stopping, max_steps, workers, call.options_of(name))
-            done.append(run(call.instance, name, call.deltas, runs, seed, *how))
+            done.append(run(call.instance, name, call.deltas, runs, seed, *how, audit=call.audit))
             if len(done[-1]) < runs:
                 break
     except KeyboardInterrupt:
@@ -102,12 +104,12 @@ def run_all(call: Call) -> list[Runs]:
     return done
 
 
-def show(instance: Instance, done: list[Runs], as_json: bool, plot: Path | None) -> None:
+def show(call: Call, done: list[Runs], as_json: bool, plot: Path | None) -> None:
     records = [record for found in done for record in found.records()]
     if as_json:
         print_json(records)
     elif records:
-        print_table(instance, records)
+        print_table(call.instance, records, call.audit)
     if plot is not None and records:
         from mfbai.plots import plot_costs
 
@@ -126,6 +128,7 @@ def check(
     settings: list[str],
     counts: Counts,
     plot: Path | None,
+    audit: float,
 ) -> Call:
     """The call. Everything that can be wrong with it is reported at once, before anything runs."""
     from mfbai.errors import Faults
@@ -140,11 +143,12 @@ def check(
         loaded = loaded if seeds is None else loaded.with_seeds(seeds)
     risks, options = read_deltas(faults, delta), read_settings(faults, settings)
     chosen = strategies or [choose(loaded.problem, None, stopping)[0]]
-    call = Call(loaded, chosen, stopping, risks, options, counts)
+    call = Call(loaded, chosen, stopping, risks, options, counts, audit)
     check_settings(faults, call)
     for name in call.strategies:
         with faults.absorb():
-            prepare(loaded, name, call.stopping, risks or [0.5], call.options_of(name), counts._asdict())
+            options = call.options_of(name)
+            prepare(loaded, name, call.stopping, risks or [0.5], options, counts._asdict(), audit=audit)
     if plot is not None:
         from mfbai.plots.style import check_file
 
@@ -176,7 +180,7 @@ def known_options(instance: Instance, strategy: str, stopping: str | None) -> li
     return [*(plan.options if plan else ()), *rule]
 
 
-def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
+def print_table(instance: Instance, records: list[dict[str, Any]], audit: float) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -187,6 +191,7 @@ def print_table(instance: Instance, records: list[dict[str, Any]]) -> None:
     rules = " / ".join(sorted({record["stopping"] for record in records}, reverse=True))
     told = f"{runs} run{'s' * (runs > 1)}, seed {seed}, {rules}"
     told += ", common seeds" if instance.problem.seeds == "common" else ""
+    told += f", audit {audit:g}" if audit else ""
     out = console()
     out.print(
         f"{name}: {K} arms, {M} {'fidelity' if M == 1 else 'fidelities'}, best arm '{best}'; {told}", soft_wrap=True

@@ -143,7 +143,10 @@ async def create(body: bodies.NewStudy, hub: TheHub) -> Response:
         settings = body.model_dump(exclude={"spec"})
         return create_study(read_spec(body.spec), **settings, storage=hub.storage).name
 
-    name = await hub.while_opening(work)
+    return _created(hub, await hub.while_opening(work))
+
+
+def _created(hub: Hub, name: str) -> Response:
     opening = hub.opening(name)  # at once: the first study of its kind may have to compile
     opening.add_done_callback(lambda opened: opened.cancelled() or opened.exception())
     made = _json({"name": name}, 201)
@@ -177,8 +180,9 @@ async def _change(desk: Desk, work: Callable[[Study], None]) -> Response:
 
 @api.post(f"{STUDY}/tell", response_model=bodies.Done, responses=WRITES)
 async def tell(body: bodies.Tell, desk: TheDesk) -> Response:
-    """Report the value of a trial. It is on disk when this returns. Reporting the same value again changes nothing."""
-    return await _change(desk, lambda study: study.tell(body.trial, body.value))
+    """Report the value of a trial or, if it has parts, their values, in their order. It is on disk when this returns.
+    Reporting the same again changes nothing."""
+    return await _change(desk, lambda study: study.tell(body.trial, body.told))
 
 
 @api.post(f"{STUDY}/fail", response_model=bodies.Done, responses=WRITES)
@@ -203,6 +207,17 @@ async def release(body: bodies.Release, desk: TheDesk) -> Response:
 async def add(body: bodies.Add, desk: TheDesk) -> Response:
     """Count values that were measured elsewhere, at no cost. Adding them again counts them again."""
     return await _change(desk, lambda study: study.add(body.arm, body.fidelity, body.values))
+
+
+@api.post(f"{STUDY}/reopen", status_code=201, response_model=bodies.Created, responses=WRITES)
+async def reopen(body: bodies.Reopen, desk: TheDesk, hub: TheHub) -> Response:
+    """Create a study with other bias bounds that goes on with all values of this one."""
+
+    def work() -> str:
+        bias = {name: bound if isinstance(bound, float) else (bound[0], bound[1]) for name, bound in body.bias.items()}
+        return desk.study.reopen(body.name, bias, max_cost=body.max_cost).name
+
+    return _created(hub, await hub.while_opening(work))
 
 
 @api.get(f"{STUDY}/status", response_model=bodies.StatusBody, responses=READS)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from mfbai.study import limits
 from mfbai.study.limits import LARGEST, LEASE, LONGEST_LEASE, LONGEST_NAME, LONGEST_REASON, MOST_AT_ONCE
@@ -18,7 +19,7 @@ Value = Annotated[float, Field(gt=-LARGEST, lt=LARGEST, allow_inf_nan=False)]
 Lease = Annotated[
     float, Field(gt=0, le=LONGEST_LEASE, allow_inf_nan=False, description="Seconds that the worker may take.")
 ]
-State = Literal["running", "decided", "undecided"]
+State = Literal["running", "decided", "undecided", "alarm"]
 Table = list[list[float | None]]
 
 
@@ -48,6 +49,25 @@ class NewStudy(Body):
         None, description="Whether arms are evaluated with the same seeds, to override the spec."
     )
     options: dict[str, float] | None = None
+    audit: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="The share of the cost for unbiased evaluations of the leader and its closest rival.",
+    )
+    on_alarm: Literal["stop", "continue"] = Field("stop", description="Whether an alarm ends the study.")
+
+
+class Reopen(Body):
+    name: str = Field(min_length=1, max_length=LONGEST_NAME, description="Of the new study.")
+    bias: dict[str, Value | Annotated[list[Value], Field(min_length=2, max_length=2)]] = Field(
+        min_length=1,
+        description="The bounds that change, by fidelity: 0.2, or [-0.1, 0.3].",
+        examples=[{"coarse": 0.2}],
+    )
+    max_cost: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="Left out, it is what is left of the old study's budget."
+    )
 
 
 class Ask(Body):
@@ -60,9 +80,30 @@ class Ask(Body):
     )
 
 
+def _missing() -> Any:
+    """Of an entry that may be left out, but not null."""
+
+
 class Tell(Body):
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["value"]}, {"required": ["values"]}]})
+
     trial: TrialId
-    value: Value
+    value: Value = Field(default_factory=_missing, description="What the evaluation returned.")
+    values: list[Value] = Field(
+        default_factory=_missing,
+        min_length=1,
+        description="Of a trial with parts: what each of them returned, in their order.",
+    )
+
+    @model_validator(mode="after")
+    def _check_one(self) -> Tell:
+        if len(self.model_fields_set & {"value", "values"}) != 1:
+            raise PydanticCustomError("value", "give `value`, or `values` for a trial with parts")
+        return self
+
+    @property
+    def told(self) -> float | list[float]:
+        return self.values if "values" in self.model_fields_set else self.value
 
 
 class Fail(Body):
@@ -93,6 +134,13 @@ class Done(BaseModel):
     state: State
 
 
+class PartBody(BaseModel):
+    fidelity: str
+    fidelity_index: int
+    cost: float
+    seed: int
+
+
 class TrialBody(BaseModel):
     id: str
     arm: str
@@ -102,6 +150,9 @@ class TrialBody(BaseModel):
     cost: float
     seed: int
     lease_until: str
+    parts: list[PartBody] = Field(
+        [], description="At a controlled fidelity: the evaluations to make. Tell their `values` in this order."
+    )
 
 
 class Trials(BaseModel):
@@ -120,7 +171,7 @@ class OpenTrials(BaseModel):
 
 class Summary(BaseModel):
     name: str
-    state: Literal["running", "decided", "undecided", "opening"] | None = None
+    state: Literal["running", "decided", "undecided", "alarm", "opening"] | None = None
     leader: str | None = None
     risk: float | None = None
     delta: float | None = None
@@ -149,6 +200,11 @@ class SettingsBody(BaseModel):
     max_cost: float | None
     options: dict[str, float]
     seeds: str = Field("progression", description="How seeds are drawn. Whether arms share them, the problem says.")
+    audit: float = 0.0
+    on_alarm: Literal["stop", "continue"] = "continue"
+    reopens: dict[str, str | int] | None = Field(
+        None, description="The study that it goes on with: its name, its last hash, and how many values it had."
+    )
 
 
 class Alarm(BaseModel):
@@ -166,7 +222,7 @@ class VarianceAlarmBody(BaseModel):
 
 
 class VerdictBody(BaseModel):
-    state: Literal["decided", "undecided"]
+    state: Literal["decided", "undecided", "alarm"]
     arm: str | None
     arm_index: int | None
     risk: float
@@ -177,6 +233,11 @@ class VerdictBody(BaseModel):
     alarms: list[Alarm]
     variance_alarms: list[VarianceAlarmBody]
     tolerance: float
+    breakdown: float | Literal["any"] | None = Field(
+        description="How many times as wide all bias bounds may be; any: it rests on none; null: nobody can say."
+    )
+    untrusted: float | None = Field(description="The risk without trust in any bias bound.")
+    charged: float = Field(description="The risk that what is stated is wrong, if it came from a pilot.")
 
 
 class StatusBody(BaseModel):
@@ -196,6 +257,7 @@ class StatusBody(BaseModel):
         description="The evidence that each arm is not better than the leader; null for the leader."
     )
     needed: float = Field(description="What the evidence of each arm must reach.")
+    untrusted: float = Field(description="The risk of answering the leader now, without trust in any bias bound.")
     cost: float
     told: int
     waiting: int
@@ -235,12 +297,18 @@ class RecentEvent(BaseModel):
     text: str
 
 
+class PartUnderWay(BaseModel):
+    fidelity: str
+    seed: int
+
+
 class UnderWay(BaseModel):
     id: str
     arm: str
     fidelity: str
     cost: float
     seed: int
+    parts: list[PartUnderWay] = Field([], description="At a controlled fidelity: the evaluations to make.")
 
 
 class View(BaseModel):
@@ -255,7 +323,7 @@ class View(BaseModel):
     progress: float = Field(description="The part of the proof that there is, from 0 to 1.")
     events: int
     costs: list[list[float]]
-    biases: list[list[list[float | None]]]
+    biases: list[list[list[float | None]]] = Field(description="Null where none is stated.")
     history: HistoryBody
     optimal: list[list[float]] | None = Field(
         description="Shares of the cost that are optimal at the current estimate."
@@ -326,6 +394,7 @@ class Choices(BaseModel):
     families: list[FamilyBody]
     directions: list[str]
     seeds: list[str]
+    on_alarm: list[str] = Field(description="What an alarm does; the first is the default.")
     defaults: DefaultsBody
     limits: LimitsBody
 

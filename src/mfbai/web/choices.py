@@ -11,6 +11,7 @@ from mfbai.model.problem import DIRECTIONS, SEEDS
 from mfbai.stopping import RULES, Rule
 from mfbai.strategies import STRATEGIES, Strategy
 from mfbai.study import limits
+from mfbai.study.settings import ON_ALARM
 from mfbai.web.bodies import MOST_VALUES
 from mfbai.web.reading import MOST_ARMS, MOST_CELLS
 
@@ -23,6 +24,7 @@ def make_choices() -> dict[str, Any]:
         "families": [_family(family) for family in FAMILIES.values()],
         "directions": list(DIRECTIONS),
         "seeds": list(SEEDS),
+        "on_alarm": list(ON_ALARM),
         "defaults": {"strategy": None, "stopping": None},
         "limits": {
             "name": limits.LONGEST_NAME,

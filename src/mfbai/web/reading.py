@@ -24,6 +24,7 @@ from mfbai.web.hub import Desk, Hub
 
 MOST_ARMS = 1000
 MOST_CELLS = 10_000
+MOST_OTHERS = 1000  # seeds of a controlled fidelity
 MOST_DOTS = 50  # of a key: TOML readers take hours for a very long one
 PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
 DOTTED = re.compile(rf"(?<![\w-])(?:{PART}){{{MOST_DOTS}}}", re.ASCII)
@@ -63,7 +64,7 @@ class BodyRoute(APIRoute):
         given: dict[str, Any] = {}
         if "hub" in wanted:
             given["hub"] = await hub_of(request)
-        else:
+        if "desk" in wanted:
             given["desk"] = await desk_of(request.path_params["name"], request)
         try:
             given["body"] = wanted["body"].model_validate(_read_json(await request.body()))
@@ -146,6 +147,10 @@ def _check_size(document: dict[str, Any]) -> None:
     if n_arms > MOST_ARMS or n_arms * len(tables) > MOST_CELLS:
         told = f"is too large: this server takes {MOST_ARMS} arms and {MOST_CELLS:,} cells (arms x fidelities) at most"
         raise InvalidInput([Fault("spec", told)])
+    controls = [table.get("controlled") for table in tables]
+    others = [entry.get("others") for entry in controls if isinstance(entry, dict)]
+    if any(isinstance(count, int) and count > MOST_OTHERS for count in others):
+        raise InvalidInput([Fault("spec", f"has too many parts: this server takes {MOST_OTHERS} other seeds at most")])
     names = [*(arms if isinstance(arms, list) else []), *(table.get("name") for table in tables)]
     if any(isinstance(name, str) and len(name) > LONGEST_NAME for name in names):
         raise InvalidInput([Fault("spec", f"has a name of more than {LONGEST_NAME} characters: shorten it")])

@@ -12,11 +12,12 @@ from mfbai.study import Status, Study, sentences
 from mfbai.study.forecast import Forecast
 from mfbai.study.journal import Event
 from mfbai.study.settings import is_proven
-from mfbai.study.status import proven
+from mfbai.study.status import finite, proven
 
 RECENT = 30  # events shown
 CONTEXT = 120  # events read to find the cells of those shown
 OPEN = 20  # trials shown
+PARTS = 400  # of these, at most: a view is sent often
 
 
 class Viewer:
@@ -44,7 +45,7 @@ class Viewer:
             "progress": proven(status),
             "events": events,
             "costs": problem.costs.tolist(),
-            "biases": np.stack([problem.bias_low, problem.bias_high], axis=2).tolist(),
+            "biases": finite(np.stack([problem.bias_low, problem.bias_high], axis=2)),
             "history": {
                 "cost": [point.cost for point in points],
                 "risk": [point.risk for point in points],
@@ -97,13 +98,21 @@ def _describe(study: Study, body: dict[str, Any]) -> str:
 def open_trials(study: Study) -> list[dict[str, Any]]:
     """Some of the trials under way."""
     problem = study.problem
-    return [
-        {
-            "id": trial,
-            "arm": problem.arms[arm],
-            "fidelity": problem.fidelities[fidelity],
-            "cost": float(problem.costs[arm, fidelity]),
-            "seed": seed,
-        }
-        for trial, (arm, fidelity), seed in study.under_way()[:OPEN]
-    ]
+    shown: list[dict[str, Any]] = []
+    calls = 0
+    for trial, (arm, fidelity), seed in study.under_way()[:OPEN]:
+        parts = [{"fidelity": part.fidelity, "seed": part.seed} for part in study.parts(trial)]
+        calls += len(parts)
+        if shown and calls > PARTS:
+            break
+        shown.append(
+            {
+                "id": trial,
+                "arm": problem.arms[arm],
+                "fidelity": problem.fidelities[fidelity],
+                "cost": float(problem.costs[arm, fidelity]),
+                "seed": seed,
+                **({"parts": parts} if parts else {}),
+            }
+        )
+    return shown

@@ -1,6 +1,7 @@
 """mfbai study: a file for a group of commands.
 
 create.py       begin a study
+reopen.py       go on with other bias bounds
 listing.py      the studies of a storage
 trials.py       ask, tell, fail, release: what a worker does by hand
 status.py       where a study stands
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import typer
 
-from mfbai.cli.study import certificate, create, listing, run, status, trials
+from mfbai.cli.study import certificate, create, listing, reopen, run, status, trials
 
 app = typer.Typer(
     help="Live studies: ask, evaluate, tell, until the verdict.\n\n"
@@ -21,7 +22,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-for module in (create, listing, trials, status, run, certificate):
+for module in (create, listing, trials, status, run, reopen, certificate):
     module.add_to(app)
 
 

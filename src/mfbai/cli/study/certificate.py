@@ -47,13 +47,14 @@ def verify(
     from dataclasses import asdict
 
     from mfbai.study import verify as replay
+    from mfbai.study.status import IN_WORDS
 
     with waiting("replaying every event ..."):
         found = replay(file)
     if as_json:
         body = asdict(found)
         if found.verdict is not None:
-            del body["verdict"]["rests_on"]  # it follows from the problem
+            body["verdict"] = {name: told for name, told in body["verdict"].items() if name not in IN_WORDS}
         print_json(body)
     else:
         typer.echo(f"{'Confirmed' if found else 'REJECTED'}: {found.reason}.")

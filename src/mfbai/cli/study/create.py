@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mfbai.cli.options import (
+    AUDIT_HELP,
     DEFAULT_RULE,
     DEFAULT_STORAGE,
     DEFAULT_STRATEGY,
@@ -23,6 +24,7 @@ from mfbai.cli.study.common import elsewhere, quoted
 if TYPE_CHECKING:
     from mfbai.study import Study
 
+ON_ALARM_HELP = "stop or continue, when the results contradict a bias bound or a variance."
 SEEDS_HELP = "independent or common (arms share seeds), instead of what the file says."
 
 
@@ -40,11 +42,16 @@ def create(
     max_cost: Annotated[float | None, typer.Option(help="A budget: the verdict may then be `undecided`.")] = None,
     direction: Annotated[str | None, typer.Option(help="maximise or minimise, instead of what the file says.")] = None,
     seeds: Annotated[str | None, typer.Option(help=SEEDS_HELP)] = None,
+    audit: Annotated[float, typer.Option(help=AUDIT_HELP)] = 0.0,
+    on_alarm: Annotated[str, typer.Option(metavar="NAME", help=ON_ALARM_HELP)] = "stop",
+    plan: Annotated[bool, typer.Option("--plan", help="Keep the fidelities that a plan calls worth having.")] = False,
     settings: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE of the strategy or rule.")] = None,
     storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
     as_json: bool = JSON,
 ) -> None:
     """Create a study.
+
+    With --plan, the file's [guess] says which fidelities are worth having, as `mfbai plan` does; others are left out.
 
     Example: mfbai study create problem.toml --name designs --delta 0.05
     """
@@ -53,14 +60,22 @@ def create(
 
     faults = Faults()
     given: dict[str, Any] = {"strategy": strategy, "stopping": stopping, "tolerance": tolerance, "max_cost": max_cost}
-    given |= {"direction": direction, "seeds": seeds}
+    given |= {"direction": direction, "seeds": seeds, "audit": audit, "on_alarm": on_alarm}
     given["options"] = read_settings(faults, settings or [])
     risk: Any = number(faults, "delta", delta, RISK)
     faults.raise_if_any("call")
-    study = create_study(spec, risk, name=name, storage=storage, **given)
+    planned = None
+    if plan:
+        from mfbai.planning.fidelities import plan_fidelities
+
+        planned = plan_fidelities(spec, None, risk, tolerance, direction, seeds)
+    study = create_study(planned.advised if planned else spec, risk, name=name, storage=storage, **given)
     if as_json:
-        print_json({"name": study.name, "storage": study.storage})
+        kept = {"fidelities": list(study.problem.fidelities), "plan": planned.choice} if planned else {}
+        print_json({"name": study.name, "storage": study.storage, **kept})
     else:
+        if planned:
+            typer.echo(planned.choice)
         say_what_to_do(study, elsewhere(storage, study))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mfbai.cli.options import DEFAULT_STORAGE, JSON, STORAGE
+from mfbai.cli.options import COMMAND, DEFAULT_STORAGE, JSON, RETRIES, SHELL, STORAGE, TIMEOUT, WORKERS, check_program
 from mfbai.cli.output import LOADING, console, print_json
 from mfbai.cli.study.common import NAME, load
 from mfbai.terminal import waiting
@@ -23,13 +23,11 @@ SAY_EVERY = 30.0  # seconds between two lines about a run, where there is no ter
 
 def run(
     name: Annotated[str, NAME],
-    command: Annotated[
-        str, typer.Option(help="The program, with {arm}, {fidelity}, {seed} to be filled in.", show_default=False)
-    ],
-    workers: Annotated[int, typer.Option(help="Programs to run at a time.")] = 1,
-    timeout: Annotated[float, typer.Option(help="Seconds after which a program counts as hanging.")] = 3600.0,
-    retries: Annotated[int, typer.Option(help="Further attempts if a program fails or hangs.")] = 2,
-    shell: Annotated[bool, typer.Option("--shell", help="Let a shell run the command.")] = False,
+    command: Annotated[str, typer.Option(help=COMMAND, show_default=False)],
+    workers: Annotated[int, WORKERS] = 1,
+    timeout: Annotated[float, TIMEOUT] = 3600.0,
+    retries: Annotated[int, RETRIES] = 2,
+    shell: Annotated[bool, SHELL] = False,
     storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
     as_json: bool = JSON,
 ) -> None:
@@ -38,14 +36,15 @@ def run(
     The last line that the program prints is the value. {arm_index}, {fidelity_index}, {cost} and {id} are filled in
     too. A program that fails is started again after a pause, longer each time; then its trial is reported as failed.
     Three failed trials in a row of one cell end the run with exit code 1. Ctrl-C ends the programs under way and gives
-    their trials back; a second Ctrl-C ends at once. In all cases, run the same command to resume.
+    their trials back; a second Ctrl-C ends at once. In all cases, run the same command to resume. If an alarm has
+    stopped the study, the exit code is 1, too.
 
     Example: mfbai study run designs --command "python evaluate.py {arm} {fidelity} {seed}" --workers 3
     """
     from mfbai.study.program import Command
     from mfbai.study.workers import Crew
 
-    check(workers, timeout, retries)
+    check_program(workers, timeout, retries)
     study = load(name, storage)
     program = Command(command, study, shell=shell, timeout=timeout, retries=retries)
     with waiting(LOADING):
@@ -57,19 +56,6 @@ def run(
         typer.echo(f"interrupted: study {name!r} is kept; run the same command to resume", err=True)
         sys.exit(130)
     conclude(study, crew, as_json)
-
-
-def check(workers: int, timeout: float, retries: int) -> None:
-    from mfbai.errors import Faults
-
-    faults = Faults()
-    if workers < 1:
-        faults.add("--workers", f"is {workers}: give 1 or more")
-    if not 0 < timeout <= 1e9:
-        faults.add("--timeout", f"is {timeout:g}: give a positive number of seconds, of 1e9 at most")
-    if retries < 0:
-        faults.add("--retries", f"is {retries}: give 0 or more")
-    faults.raise_if_any("call")
 
 
 def watch(study: Study, crew: Crew, cancel: Callable[[], None], quiet: bool) -> None:
@@ -125,6 +111,9 @@ def conclude(study: Study, crew: Crew, as_json: bool) -> None:
     if found.result is None:
         stopped = "stopped: three trials of one cell failed in a row"
         typer.echo(f"{stopped}; study {study.name!r} is kept; run the same command to resume", err=True)
+        raise typer.Exit(1)
+    if found.result.state == "alarm":
+        typer.echo("stopped by an alarm, without an answer", err=True)
         raise typer.Exit(1)
 
 

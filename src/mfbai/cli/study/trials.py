@@ -44,30 +44,40 @@ def ask(
     if as_json:
         print_json(trial.to_dict())
         return
-    typer.echo(
-        f"Trial {trial.id}: evaluate {trial.arm!r} at {trial.fidelity!r} (cost {trial.cost:g}), with seed {trial.seed},"
-    )
+    what = f"Trial {trial.id}: evaluate {trial.arm!r} at {trial.fidelity!r} (cost {trial.cost:g})"
+    values = "VALUE"
+    if trial.parts:
+        typer.echo(f"{what}, which is")
+        for k, part in enumerate(trial.parts, 1):
+            typer.echo(f"  {k}. {part.arm!r} at {part.fidelity!r}, with seed {part.seed},")
+        values = f"VALUE1 ... VALUE{len(trial.parts)}"
+    else:
+        typer.echo(f"{what}, with seed {trial.seed},")
     typer.echo(f"by {trial.lease_until.astimezone():%Y-%m-%d %H:%M:%S}.")
-    typer.echo(f"Then: mfbai study tell {quoted(name)} {trial.id} VALUE{elsewhere(storage, study)}")
+    typer.echo(f"Then: mfbai study tell {quoted(name)} {trial.id} {values}{elsewhere(storage, study)}")
 
 
 def tell(
     name: Annotated[str, NAME],
     trial: Annotated[str, TRIAL],
-    value: Annotated[str, typer.Argument(help="What the evaluation found.", show_default=False)],
+    values: Annotated[
+        list[str],
+        typer.Argument(help="What the evaluation found; of a trial with parts, of each.", show_default=False),
+    ],
     storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
     as_json: bool = JSON,
 ) -> None:
-    """Report the value of a trial.
+    """Report the value of a trial, or those of its parts.
 
-    The value is on disk when the command ends. Repeating the command does nothing.
+    It is on disk when the command ends. Repeating the command does nothing.
 
     Example: mfbai study tell designs 1-3f9a02c4 0.83
     """
-    study, x = load(name, storage), number(value)
+    study, read = load(name, storage), [number(value) for value in values]
+    told = {"value": read[0]} if len(read) == 1 else {"values": read}
     with waiting(LOADING):
-        study.tell(trial, x)
-    acknowledge(study, {"trial": trial, "value": x}, f"Trial {trial}: {value}.", as_json)
+        study.tell(trial, read[0] if len(read) == 1 else read)
+    acknowledge(study, {"trial": trial, **told}, f"Trial {trial}: {' '.join(values)}.", as_json)
 
 
 def fail(

@@ -42,6 +42,8 @@ def print_plan(plan: Plan, rate: float | None) -> None:
         out.print(escape(with_known_noise(plan, plan.with_known_noise)), width=width)
     if plan.with_common_seeds is not None:
         out.print(f"[bold]{escape(with_common_seeds(plan, plan.with_common_seeds))}[/bold]", width=width)
+    if plan.more_pilot is not None:
+        out.print(escape(str(plan.more_pilot)), width=width)
     out.print(escape(basis(plan)), width=width)
     show(f"Cost to find the best arm with a risk of {100 * plan.delta:g} %", cost_table(plan), cost_notes(plan))
     if rate is not None:

@@ -29,9 +29,12 @@ export const studyPath = (name) => `${ROOT}/${encodeURIComponent(name)}`;
 export const listStudies = (limit) => call("GET", `${ROOT}?limit=${limit}`);
 export const readChoices = () => call("GET", CHOICES);
 export const createStudy = (settings) => call("POST", ROOT, settings);
+export const reopenStudy = (name, changes) => call("POST", `${studyPath(name)}/reopen`, changes);
 /** If the answer is lost, send it again with the same `request`: it returns the same trial. */
 export const ask = (name, lease, request) => call("POST", `${studyPath(name)}/ask`, { n: 1, lease, request });
-export const tell = (name, trial, value) => call("POST", `${studyPath(name)}/tell`, { trial, value });
+/** `value` is a number, or the list of numbers of a trial with parts. */
+export const tell = (name, trial, value) =>
+  call("POST", `${studyPath(name)}/tell`, Array.isArray(value) ? { trial, values: value } : { trial, value });
 export const fail = (name, trial, reason) => call("POST", `${studyPath(name)}/fail`, { trial, reason });
 export const release = (name, trial) => call("POST", `${studyPath(name)}/release`, { trial });
 /** The bytes as sent: reading and writing a number here could change its digits, and so its hash. */

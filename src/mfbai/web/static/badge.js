@@ -2,7 +2,7 @@
 
 import { setAttribute, setText } from "./dom.js";
 
-const SIGNS = { running: "●", decided: "✓", undecided: "?", opening: "…" };
+const SIGNS = { running: "●", decided: "✓", undecided: "?", alarm: "⚠", opening: "…" };
 
 export const signOf = (state) => SIGNS[state] ?? "";
 

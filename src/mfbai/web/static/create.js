@@ -10,7 +10,8 @@ const SPEC_HINT = "The [arm|arms], the [fidelity|fidelities] with [biasBound|bia
 const AS_STATED = "as the problem says";
 const CHOSEN = "chosen for the problem";
 const SEEDS_HINT = "common: all arms are evaluated with the same seeds, so that what they share cancels when they are compared.";
-const MORE = ["max_cost", "tolerance", "direction", "seeds", "strategy", "stopping"];
+const AUDIT_HINT = "0.1: a tenth of the cost checks the leader and its closest rival without bias. Left empty, it is 0.";
+const MORE = ["max_cost", "tolerance", "audit", "on_alarm", "direction", "seeds", "strategy", "stopping"];
 
 function exampleOf({ families, directions }) {
   const others = families.map(({ name }) => name).filter((name) => name !== "gaussian");
@@ -77,7 +78,7 @@ function makeForm(choices) {
 }
 
 function makeFields(choices) {
-  const { rules, directions, seeds } = choices;
+  const { rules, directions, seeds, on_alarm } = choices;
   const strategies = choices.strategies.filter((strategy) => !strategy.needs_truth); // which no study knows
   const area = h("textarea", { rows: 21, spellcheck: "false", autocapitalize: "off" });
   const name = h("input", { type: "text", autocomplete: "off" });
@@ -87,6 +88,8 @@ function makeFields(choices) {
     delta: numberField("delta", "Risk that you accept", "0.05", "0.05: wrong in 1 of 20 such studies, at most."),
     max_cost: numberField("budget", "Budget", "", "Left empty, there is no limit."),
     tolerance: numberField("tolerance", "Tolerance", "", "Left empty, it is 0."),
+    audit: numberField("audit", "Audit", "", AUDIT_HINT),
+    on_alarm: onAlarmField(on_alarm),
     direction: overrideField("direction", "Direction", directions, ""),
     seeds: overrideField("seeds", "Seeds", seeds, SEEDS_HINT),
     strategy: choiceField("strategy", "Strategy", strategies, "the cheapest that the problem allows"),
@@ -120,9 +123,9 @@ function optionField({ name, default: usual }) {
 // A field is {root, input, label, read(), complain(text)}, explained by the term `key`. read() gives what to send, undefined to
 // leave it to the server.
 
-function textField(key, input, label, value, hint) {
+export function textField(key, input, label, value, hint, id) {
   input.value = value;
-  return field(key, input, label, hint, () => (input.value.trim() === "" ? undefined : input.value));
+  return field(key, input, label, hint, () => (input.value.trim() === "" ? undefined : input.value), id);
 }
 
 function numberField(key, label, value, hint, id) {
@@ -139,6 +142,11 @@ function numberField(key, label, value, hint, id) {
 function overrideField(key, label, names, hint) {
   const input = select([AS_STATED, ...names]);
   return field(key, input, label, hint, () => (input.value === AS_STATED ? undefined : input.value));
+}
+
+function onAlarmField(names) {
+  const input = select(names);
+  return field("onAlarm", input, "On an alarm", "Whether the study ends when its results contradict what was stated.", () => input.value);
 }
 
 /** One of several strategies or rules, or the server's choice; what is special about it is said below. */

@@ -108,6 +108,11 @@ export function readNumber(text) {
   return value;
 }
 
+/** Several, with blanks or lines between them. */
+export function readNumbers(text) {
+  return text.trim().split(/[\s;]+/).map(readNumber);
+}
+
 function waysToWrite(typed) {
   const whole = typed.replaceAll(",", "");
   const decimal = typed.replace(",", ".");

@@ -5,6 +5,7 @@ const PANELS = [
   "verdict",
   "alarms",
   "variance_alarms",
+  "reopen",
   "evidence",
   "intervals",
   "risk",

@@ -2,7 +2,7 @@
 
 import { ask, fail, release, tell } from "../api.js";
 import { attempt, errorBox, h, newId, setAttribute, setText, syncRows } from "../dom.js";
-import { number, plural, readNumber } from "../format.js";
+import { number, plural, readNumber, readNumbers } from "../format.js";
 import { term } from "../terms.js";
 import { frame } from "../frame.js";
 
@@ -90,6 +90,7 @@ function newRequest() {
 
 function noteFor({ state, pending }, unseen) {
   if (state === "undecided") return "The study has stopped: the budget does not allow the next evaluation.";
+  if (state === "alarm") return "The study has stopped: the results contradict what was stated.";
   if (state === "decided") return "There is a verdict: nothing more has to be evaluated.";
   if (pending === 0) return "Nothing is under way.";
   return unseen === 0 ? "" : `${plural(unseen, "trial")} under way ${unseen === 1 ? "is" : "are"} not shown.`;
@@ -100,7 +101,7 @@ function noteFor({ state, pending }, unseen) {
  * under way stays while someone is typing into it, marked `gone`.
  */
 function openTrials() {
-  const known = new Map(); // id -> {id, arm, fidelity, cost, seed, mine, seen, gone}
+  const known = new Map(); // id -> {id, arm, fidelity, cost, seed, parts, mine, seen, gone}
   const closed = new Set(); // by us; a view that is older must not bring them back
   return {
     open(trial) {
@@ -130,7 +131,10 @@ function openTrials() {
 
 function makeRow(study, trial, done) {
   const box = errorBox();
-  const value = h("input", { id: newId("value"), type: "text", inputmode: "decimal", size: 10, autocomplete: "off" });
+  const value = trial.parts
+    ? h("textarea", { id: newId("values"), rows: 3, autocomplete: "off", spellcheck: "false" })
+    : h("input", { id: newId("value"), type: "text", inputmode: "decimal", size: 10, autocomplete: "off" });
+  const label = h("label", { for: value.id }, trial.parts ? `Values of ${trial.parts.length}, in this order` : "Value");
   const reason = h("input", { id: newId("reason"), type: "text", autocomplete: "off", placeholder: "why?" });
   const tellButton = h("button", { class: "primary" }, "Tell");
   const failButton = h("button", { type: "button" }, "It failed");
@@ -141,7 +145,7 @@ function makeRow(study, trial, done) {
   const form = h(
     "form",
     { novalidate: true },
-    h("div", { class: "inline" }, h("label", { for: value.id }, "Value"), value, tellButton),
+    h("div", { class: "inline" }, label, value, tellButton),
     h(
       "details",
       {},
@@ -151,7 +155,7 @@ function makeRow(study, trial, done) {
     ),
     box,
   );
-  const root = h("li", { class: "trial" }, what(trial), form, gone);
+  const root = h("li", { class: "trial" }, what(trial), trial.parts && partsOf(trial), form, gone);
   const run = (button, action, words) => attempt(button, box, action).then(() => done(trial, words()), () => {});
 
   form.addEventListener("submit", (event) => {
@@ -160,10 +164,10 @@ function makeRow(study, trial, done) {
     run(
       tellButton,
       async () => {
-        given = readNumber(value.value);
+        given = trial.parts ? readNumbers(value.value) : readNumber(value.value);
         await tell(study, trial.id, given);
       },
-      () => `Told ${given} for “${trial.arm}” at “${trial.fidelity}”.`,
+      () => `Told ${trial.parts ? `${given.length} values` : given} for “${trial.arm}” at “${trial.fidelity}”.`,
     );
   });
   failButton.addEventListener("click", () =>
@@ -191,4 +195,12 @@ function what(trial) {
     "Evaluate ", h("strong", { dir: "auto" }, trial.arm), " at ", h("strong", { dir: "auto" }, trial.fidelity), " ",
     h("span", { class: "muted" }, `cost ${number(trial.cost)} · `, term("seed"), " ", seed, ` · ${trial.id}`),
   );
+}
+
+/** The evaluations that the trial is made of. */
+function partsOf({ parts }) {
+  const items = parts.map(({ fidelity, seed }) =>
+    h("li", {}, h("strong", { dir: "auto" }, fidelity), " ", h("span", { class: "muted" }, "seed ", h("code", {}, String(seed)))),
+  );
+  return h("ol", { class: "parts", "aria-label": "Evaluations to make" }, ...items);
 }

@@ -89,7 +89,7 @@ function directionText({ direction }) {
 function doneText({ status, progress, rule, proof_decides: proofDecides }) {
   if (status.state === "decided") return "finished";
   if (!proofDecides) return `${rule} decides, not the proof`;
-  return `${status.state === "undecided" ? "stopped at " : ""}${percent(progress)} of the proof`;
+  return `${status.state === "running" ? "" : "stopped at "}${percent(progress)} of the proof`;
 }
 
 /** The proof promises its goal when it decides: not more, even if the results prove more by then. */
@@ -103,13 +103,19 @@ function budgetText({ max_cost: budget, cost, late, result }) {
   return late > 0 && result && cost > result.cost ? `${limit}; ${number(cost - result.cost)} of it after the verdict` : limit;
 }
 
+// Why there is nothing left to do, though no answer is proven.
+const STOPPED = {
+  undecided: "it has stopped: the budget does not allow the next evaluation",
+  alarm: "it has stopped: the results contradict what was stated",
+};
+
 function restOf({ status, remaining }) {
-  if (status.state === "undecided") return "–";
+  if (STOPPED[status.state]) return "–";
   return status.state === "decided" ? "0" : number(remaining, 2);
 }
 
 function restText({ status, remaining }) {
-  if (status.state === "undecided") return "it has stopped: the budget does not allow the next evaluation";
+  if (STOPPED[status.state]) return STOPPED[status.state];
   if (status.state === "decided") return "there is a verdict";
   return remaining === null ? "no forecast yet" : "more, by the results so far";
 }

@@ -1,0 +1,168 @@
+"""mfbai pilot."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from mfbai.cli.options import COMMAND, JSON, RETRIES, SHELL, TIMEOUT, WORKERS, check_program, number
+from mfbai.cli.output import print_json
+
+if TYPE_CHECKING:
+    from mfbai.analysis.pilot import Pilot
+    from mfbai.model.problem import Problem
+
+LEVEL = 0.01  # an example
+
+
+def pilot(
+    spec: Annotated[str, typer.Argument(help="The problem: a TOML file, whose fidelities need no `bias`.")],
+    command: Annotated[str | None, typer.Option(help=COMMAND, show_default=False)] = None,
+    seeds: Annotated[int, typer.Option(help="How many, the same for all arms and fidelities.")] = 8,
+    arms: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Some of the arms, with commas between them.")
+    ] = None,
+    workers: Annotated[int, WORKERS] = 1,
+    timeout: Annotated[float, TIMEOUT] = 3600.0,
+    retries: Annotated[int, RETRIES] = 2,
+    shell: Annotated[bool, SHELL] = False,
+    csv: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The values, arm,fidelity,seed,value; by default SPEC-pilot.csv."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--spec", metavar="FILE", help="Write the problem to go on with.")] = None,
+    bounds: Annotated[
+        str | None,
+        typer.Option(metavar="LEVEL", help="Write bias intervals, all true but for this probability, not a control."),
+    ] = None,
+    variances: Annotated[
+        str | None,
+        typer.Option(metavar="LEVEL", help="Write limits of variances, all true but for this probability."),
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a picture: cheap against true.")] = None,
+    as_json: bool = JSON,
+) -> None:
+    """Find out what cheap fidelities share with the true one.
+
+    Evaluates arms at all fidelities with the same seeds. Says which fidelity to control the true one by, so that no
+    bias bound is needed, how far each is off, and whether arms should share seeds; --spec writes the problem to go on
+    with. Values are kept in the CSV file as they come in: run the same command to resume, or with more --seeds to go
+    on. Without --command, the values of the CSV file are analysed.
+
+    Example: mfbai pilot problem.toml --command "python evaluate.py {arm} {fidelity} {seed}" --spec controlled.toml
+    """
+    check_program(workers, timeout, retries)
+    call = check(spec, command, arms, csv, out, bounds, variances, plot)
+    from mfbai.analysis.pilot import read_pilot
+    from mfbai.cli.views.pilot import print_pilot
+
+    if command is None:
+        found = read_pilot(call.problem, call.csv)
+    else:
+        found = run(call, command, seeds, workers, timeout, retries, shell)
+    text = found.spec(call.bounds, call.variances) if out is not None else None
+    if as_json:
+        print_json({**found.to_dict(), "spec": text})
+    else:
+        print_pilot(found)
+        typer.echo(f"\nThe values are in {call.csv}")
+    if out is not None and text is not None:
+        write(out, text)
+        if not as_json:
+            typer.echo(f"The problem to go on with is in {out}")
+    if plot is not None:
+        from mfbai.plots import plot_pilot
+
+        plot_pilot(found, plot)
+        if not as_json:
+            typer.echo(f"The picture is in {plot}")
+
+
+class Call(NamedTuple):
+    problem: Problem
+    arms: list[str] | None
+    csv: Path
+    bounds: float | None
+    variances: float | None
+
+
+def check(
+    spec: str,
+    command: str | None,
+    arms: str | None,
+    csv: Path | None,
+    out: Path | None,
+    bounds: str | None,
+    variances: str | None,
+    plot: Path | None,
+) -> Call:
+    """What can be wrong with the call is reported before any work, all at once."""
+    from mfbai.analysis.evidence import read_problem
+    from mfbai.analysis.pilot import check_level
+    from mfbai.errors import Faults
+    from mfbai.model.spec import load
+
+    faults = Faults()
+    problem = None
+    with faults.absorb():
+        problem = read_problem(load(spec, ties=True))
+    levels = {}
+    for name, text in {"bounds": bounds, "variances": variances}.items():
+        levels[name] = None if text is None else number(faults, f"--{name}", text, LEVEL)
+        if levels[name] is not None:
+            check_level(faults, f"--{name}", levels[name])
+        if text is not None and out is None:
+            faults.add(f"--{name}", "says what to write: add --spec FILE")
+    if command is None and csv is None:
+        faults.add("--command", "is missing: give a program to evaluate with, or values that exist with --csv")
+    if command is None and arms is not None:
+        faults.add("--arms", "is given without a --command: the CSV file says which arms there are")
+    states = problem is not None and not problem.family.learns
+    if out is not None and bounds is None and variances is None and states:
+        told = "is missing: the family states variances, and that of a controlled fidelity comes from the pilot"
+        faults.add("--variances", f"{told}; add a level, such as {LEVEL}, or --bounds")
+    if out is not None and not out.parent.is_dir():
+        faults.add("--spec", f"{str(out)!r} is in a folder that does not exist: make {str(out.parent)!r} first")
+    if plot is not None:
+        from mfbai.plots.style import check_file
+
+        check_file(faults, "--plot", plot)
+    faults.raise_if_any("call")
+    assert problem is not None
+    chosen = None if arms is None else [name.strip() for name in arms.split(",")]
+    return Call(problem, chosen, csv or Path(f"{Path(spec).stem}-pilot.csv"), levels["bounds"], levels["variances"])
+
+
+def run(call: Call, command: str, seeds: int, workers: int, timeout: float, retries: int, shell: bool) -> Pilot:
+    from mfbai.study.pilot import conclude, open_notes, progress
+    from mfbai.study.program import Command
+    from mfbai.study.workers import Crew
+
+    with open_notes(call.problem, seeds, call.arms, call.csv) as notes:
+        program = Command(command, notes, shell=shell, timeout=timeout, retries=retries)
+        crew = Crew(notes, program, workers)
+        try:
+            with progress(notes) as show:
+                crew.work(show, program.cancel)
+        except KeyboardInterrupt:
+            typer.echo(f"interrupted: values are kept in {call.csv}; run the same command to resume", err=True)
+            sys.exit(130)
+        return conclude(notes, crew)
+
+
+def write(path: Path, text: str) -> None:
+    from mfbai.errors import Fault, InvalidInput
+    from mfbai.files import replacing
+
+    try:
+        with replacing(path) as part:
+            part.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput([Fault(str(path), f"cannot be written: {error.strerror}")]) from None
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(pilot)
