@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo test check bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-real
-.PHONY: bench-noise postgresql chromium clean
+.PHONY: bench-noise bench-control bench-pilot postgresql chromium clean
 
 demo: $(VENV)/ready
 	$(BIN)/mfbai demo
@@ -46,14 +46,22 @@ bench-strategies: $(VENV)/dev
 bench-race: $(VENV)/dev
 	$(BIN)/python bench/race.py
 
+bench-pilot: $(VENV)/dev
+	$(BIN)/python bench/pilot.py
+
 bench-noise: $(VENV)/dev
 	$(BIN)/python bench/noise.py
 	$(BIN)/python bench/deterministic.py
+
+bench-control: $(VENV)/dev
+	$(BIN)/python bench/control.py
 
 bench-guarantee: $(VENV)/dev
 	$(BIN)/python bench/guarantee.py
 	$(BIN)/python bench/contrasts.py
 	$(BIN)/python bench/alarms.py
+	$(BIN)/python bench/audit.py
+	$(BIN)/python bench/bear.py
 
 bench-studies: $(VENV)/dev postgresql
 	$(BIN)/python bench/studies.py
