@@ -135,3 +135,21 @@ def test_paired_t_errs_at_most_alpha(baselines):
     found = [baselines.paired_t(slippage(rng, arms, 0.4, 0.5), arms, ALPHA) for _ in range(runs)]
     errors = sum(choice.arm != arms - 1 for choice in found)
     assert upper_limit(errors, runs) < ALPHA
+
+
+def test_equal_allocation_by_hand(baselines):
+    """Two arms, first = 3, alpha .05: t is 2.92 with 2 degrees. Differences 1, 2, 0 have a variance of 1."""
+    assert t.ppf(0.95, 2) == pytest.approx(2.91999, abs=1e-5)
+    differences = [1, 2, 0, *[-1.0] * 6]
+    values = [np.array(differences), np.zeros(9)]
+    assert baselines.equal_allocation(reader(values), 2, 1.0, 0.05, first=3) == (1, 2 * 9)  # 8.53 are not enough
+    assert baselines.equal_allocation(reader(values), 2, 3.0, 0.05, first=3) == (0, 2 * 3)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.7])
+def test_equal_allocation_errs_at_most_alpha_in_the_slippage_configuration(baselines, correlation):
+    rng = np.random.default_rng(6)
+    runs, arms = 400, 4
+    found = [baselines.equal_allocation(slippage(rng, arms, 0.7, correlation), arms, 0.7, ALPHA) for _ in range(runs)]
+    errors = sum(choice.arm != arms - 1 for choice in found)
+    assert upper_limit(errors, runs) < ALPHA

@@ -15,7 +15,7 @@ import pytest
 import mfbai
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "diffusion"
-MODULES = ("evaluate", "bias", "truth")
+MODULES = ("evaluate", "bias", "noise", "truth")
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def example():
 
 @pytest.fixture(scope="module")
 def problem():
-    return mfbai.load(EXAMPLE / "designs.toml")
+    return mfbai.load(EXAMPLE / "bounds.toml")
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_other_pilots_would_have_found_good_bounds_too(example, values):
 
 
 def test_noise_is_no_heavier_than_the_proxy(example, problem, values):
-    assert example.bias.variance_proxy() <= problem.family.variance
+    assert problem.family.variance >= example.noise.PROXY
     assert np.all(example.truth.least_proxy(values) <= problem.family.variance)
 
 
@@ -129,9 +129,37 @@ def test_the_slope_is_what_the_proxy_was_proven_from(example):
                 ends = [material.copy(), material.copy()]
                 ends[0][place] -= step
                 ends[1][place] += step
-                low, high = (example.evaluate.evaluate(design, cells, end) for end in ends)
+                low, high = (example.evaluate.log_temperature(design, cells, end) for end in ends)
                 square += ((high - low) / (2 * step)) ** 2
             assert 0 < square <= most
+
+
+def test_slopes_are_those_of_the_value(example):
+    """At the second material, which is in the middle of the cube; the first is at a corner of it."""
+    rng = np.random.default_rng(0)
+    material = rng.uniform(-1, 1, (example.noise.MATERIALS, 6))[1]
+    for k, design in enumerate(example.evaluate.DESIGNS.values()):
+        for place in range(6):
+            step = 1e-5 * np.eye(6)[place]
+            ends = [list(zip(*np.split(material + side * step, 2), strict=True)) for side in (-1, 1)]
+            low, high = (example.evaluate.log_temperature(design, 64, end) for end in ends)
+            assert (high - low) / 2e-5 == pytest.approx(example.noise.slopes("n64")[k, 1, place], abs=1e-6)
+
+
+def test_controlled_values_vary_less_than_stated(example, values):
+    for others, coefficient in ((4, 0.8), (20, 0.96)):
+        top, beside = values[:, :, 3], coefficient * values[:, :, 0]
+        variances = (top - beside).var(axis=0) + beside.var(axis=0) / others
+        stated = example.noise.controlled_proxy("n8", others, coefficient)
+        assert variances.max() < stated < example.noise.PROXY / 3
+
+
+def test_grids_see_the_same_material_at_one_seed(example):
+    """So a coarse grid tells nearly all about the fine one, but for the bias."""
+    found = [[example.evaluate.evaluate("graded", name, seed) for name in ("n8", "n64")] for seed in range(40)]
+    coarse, fine = np.transpose(found)
+    assert np.corrcoef(coarse, fine)[0, 1] > 0.998
+    assert np.mean(fine - coarse) > 0.02
 
 
 def test_truth_makes_instances(example, problem, values, capsys):
@@ -155,9 +183,7 @@ def test_program_prints_one_number(example, fidelity):
 
 def test_program_and_sample_have_the_same_law(example, values):
     """The program, in process, for many seeds: its mean is that of the vectorised sample."""
-    evaluate = example.evaluate
-    rng = random.Random(1)
-    found = [evaluate.evaluate(evaluate.DESIGNS["edges"], 8, evaluate.draw_coefficients(rng)) for _ in range(2000)]
+    found = [example.evaluate.evaluate("edges", "n8", seed) for seed in range(2000)]
     spread = np.std(found) * math.sqrt(1 / 2000 + 1 / 4000)
     assert abs(np.mean(found) - values[:, 2, 0].mean()) < 4 * spread
 

@@ -1,7 +1,6 @@
 """examples/digits: seeds make splits that all classifiers share, and evaluate.py is a good program."""
 
 import importlib
-import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import mfbai
-from support.seeds import fix_keys
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "digits"
 
@@ -88,17 +86,3 @@ def test_program_refuses_what_it_does_not_know(program, arguments, told, capsys)
     printed = capsys.readouterr()
     assert printed.out == ""
     assert told in printed.err
-
-
-def test_both_sides_find_the_best_classifier(program, monkeypatch, capsys):
-    """On the four that are evaluated fastest."""
-    fix_keys(monkeypatch)
-    monkeypatch.syspath_prepend(EXAMPLE)
-    compare = runpy.run_path(str(EXAMPLE / "compare.py"))
-    fast = ["neighbours-1", "discriminant", "ridge", "naive-bayes"]
-    few = mfbai.load(EXAMPLE / "classifiers.toml").replace(arms=fast, costs=1, biases=0)
-    monkeypatch.setattr(mfbai, "load", lambda path: few)
-    compare["main"]()
-    ours, theirs = capsys.readouterr().out.splitlines()
-    assert ours.startswith("mfbai: neighbours-1, after ")
-    assert theirs.startswith("paired t-tests: neighbours-1, after ")

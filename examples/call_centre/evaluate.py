@@ -1,9 +1,10 @@
-"""One evaluation: what a simulated day of a call centre costs under one staffing plan.
+"""One evaluation: what a day of a call centre costs under one staffing plan, on average over a simulated quarter.
 
-    python evaluate.py peaks day 7
+    python evaluate.py peaks quarter 7
 
-People call to order or with a question, and hang up if nobody answers in time. The seed makes the day: who calls when,
-about what, for how long, and how patient. The plan has no part in that, so all plans meet the same callers at one seed.
+People call to order or with a question, and hang up if nobody answers in time. Many of those try again the next day.
+The seed makes the quarter: how busy it is, who calls when, about what, for how long, and how patient. The plan has no
+part in that, so all plans meet the same callers at one seed. The fidelity "week" is the first week of that quarter.
 """
 
 import sys
@@ -12,17 +13,20 @@ from typing import NamedTuple
 import numpy as np
 import simpy
 
+DAYS = {"week": 5, "quarter": 60}  # that are simulated, for each fidelity
 HOUR = 60.0  # times are in minutes after opening
 CALLS = (14, 20, 30, 30, 22, 18, 24, 26, 20, 12)  # mean number in each hour of an average day
-BUSYNESS = 0.1  # standard deviation of the factor by which a day is busier than the average one
+BUSYNESS = (0.8, 1.2)  # ends of the factor by which a quarter is busier than the average one
 
 GO_HOME, ORDER, QUESTION = -1, 0, 1  # a sign for agents, and the kinds of calls: who is served first has less
 ORDERS = 0.35  # share of the calls
 TALK = (5.0, 7.0)  # mean length, by kind
 TALK_SPREAD = 0.7  # standard deviation of its logarithm
 PATIENCE = 4.0  # mean time after which a caller hangs up
+AGAIN = 0.65  # share of the callers who try again the next day if nobody has answered
 
-LOST = (20.0, 7.0)  # cost of a caller who hangs up, by kind
+ANNOYED = 3.5  # cost of a caller who hangs up, and tries again
+LOST = (20.0, 7.0)  # cost of one who does not, by kind
 WAIT = 0.3  # cost of a minute that an answered caller has waited
 WAGE = 18.0  # of an agent, an hour
 
@@ -55,22 +59,41 @@ class Call(NamedTuple):
     kind: int
     talk: float
     patience: float
+    again: float | None = None  # arrival on the next day, if nobody answers
 
 
-def draw_calls(seed):
-    """The calls of a day, in order. Four streams of random numbers: a change of one part leaves the others alone."""
-    arrivals, kinds, talks, patiences = np.random.default_rng(seed).spawn(4)
-    busyness = arrivals.gamma(BUSYNESS**-2, BUSYNESS**2)  # of mean 1
+def draw_days(seed, count):
+    """The calls of each of the first days of a quarter. A day has random numbers of its own, however many there are."""
+    quarter, *days = np.random.default_rng(seed).spawn(1 + max(DAYS.values()))
+    busyness = quarter.uniform(*BUSYNESS)
+    return [draw_day(day, busyness) for day in days[:count]]
+
+
+def draw_day(day, busyness):
+    """The calls, in order. Five streams of random numbers: a change of one part leaves the others alone."""
+    arrivals, kinds, talks, patiences, returns = day.spawn(5)
     counts = arrivals.poisson(busyness * np.array(CALLS))
     arrival = np.sort(HOUR * (np.repeat(np.arange(len(CALLS)), counts) + arrivals.random(counts.sum())))
     kind = np.where(kinds.random(arrival.size) < ORDERS, ORDER, QUESTION)
     talk = np.array(TALK)[kind] * talks.lognormal(-(TALK_SPREAD**2) / 2, TALK_SPREAD, arrival.size)
     patience = patiences.exponential(PATIENCE, arrival.size)
-    return [Call(*call) for call in zip(*(part.tolist() for part in (arrival, kind, talk, patience)), strict=True)]
+    comes_back = returns.random(arrival.size) < AGAIN
+    again = np.where(comes_back, HOUR * len(CALLS) * returns.random(arrival.size), None)
+    columns = (arrival, kind, talk, patience, again)
+    return [Call(*call) for call in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def day_cost(plan, calls):
-    """Wages, waiting and lost callers of one day."""
+def mean_cost(plan, days):
+    """Of a day, over all of them: those who hang up on one may call again on the next."""
+    total, back = 0.0, []
+    for calls in days:
+        cost, back = work_day(plan, sorted([*calls, *back]))
+        total += cost
+    return total / len(days)
+
+
+def work_day(plan, calls):
+    """What the day costs in wages, waiting, and callers who hang up; and the calls that come back on the next."""
     env = simpy.Environment()
     queues = {}
     answered = {}  # number of the call: how long it has waited
@@ -80,9 +103,11 @@ def day_cost(plan, calls):
         env.process(roster(env, queue, team.agents, calls, answered))
     env.process(telephone(env, queues, calls))
     env.run()
+    hung_up = [call for number, call in enumerate(calls) if number not in answered]
     wages = WAGE * sum(sum(team.agents) for team in plan)
-    lost = sum(LOST[call.kind] for number, call in enumerate(calls) if number not in answered)
-    return wages + WAIT * sum(answered.values()) + lost
+    missed = sum(LOST[call.kind] if call.again is None else ANNOYED for call in hung_up)
+    back = [call._replace(arrival=call.again) for call in hung_up if call.again is not None]
+    return wages + WAIT * sum(answered.values()) + missed, back
 
 
 def roster(env, queue, agents, calls, answered):
@@ -118,8 +143,8 @@ def agent(env, queue, calls, answered):
 
 
 def evaluate(arm, fidelity, seed):
-    """For mfbai.identify; the only fidelity is a day."""
-    return day_cost(PLANS[arm], draw_calls(seed))
+    """For mfbai.identify."""
+    return mean_cost(PLANS[arm], draw_days(seed, DAYS[fidelity]))
 
 
 def main(arguments):
@@ -128,8 +153,8 @@ def main(arguments):
     arm, fidelity, seed = arguments
     if arm not in PLANS:
         return fault(f"no arm {arm!r}; known: {', '.join(PLANS)}")
-    if fidelity != "day":
-        return fault(f"no fidelity {fidelity!r}; known: day")
+    if fidelity not in DAYS:
+        return fault(f"no fidelity {fidelity!r}; known: {', '.join(DAYS)}")
     print(evaluate(arm, fidelity, int(seed)))
     return 0
 

@@ -1,4 +1,4 @@
-"""What nobody has in practice: the truth. Are the bounds in designs.toml right, and what do the coarse grids save?
+"""What nobody has in practice: the truth. Are the bounds in bounds.toml right, and what do the coarse grids save?
 
     python truth.py
 
@@ -14,7 +14,7 @@ from evaluate import CELLS, DESIGNS, WAVES, log_field, mean_temperature
 
 import mfbai
 
-SPEC = Path(__file__).with_name("designs.toml")
+SPEC = Path(__file__).with_name("bounds.toml")
 CHUNK = 2000  # materials at once: many for speed, few for memory
 
 
