@@ -38,7 +38,19 @@ OTHERS = [ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "exam
 SKELETON_PAGE = DOCS / "developer" / "extending.md"
 SKELETONS = SKELETON_PAGE.parent / "skeletons"
 PORT = "8400"  # where the pages' servers are; the tests' are elsewhere
-RESULTS = ("Evidence", "Oracle", "Plan", "Runs", "Status", "Study", "Trace", "Trial", "Verdict", "Verification")
+RESULTS = (
+    "Evidence",
+    "Oracle",
+    "Pilot",
+    "Plan",
+    "Runs",
+    "Status",
+    "Study",
+    "Trace",
+    "Trial",
+    "Verdict",
+    "Verification",
+)
 
 
 def name_of(page):
