@@ -13,7 +13,6 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -248,14 +247,12 @@ def rod(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
     stated = problem.replace(family=mfbai.SubGaussian([noise.PROXY] * problem.n_fidelities))
     two = [problem.arms.index(arm) for arm in ("even", "edges")]
 
-    def with_proxy(found: mfbai.Pilot, others: int | None = None) -> mfbai.Problem:
+    def with_proxy(found: mfbai.Pilot) -> mfbai.Problem:
         best = found.control
         assert best is not None
         used = [stated.fidelities.index(best.fidelity), stated.n_fidelities - 1]
-        others = others or best.others
-        coefficient = best.coefficient * (1 + 1 / best.others) / (1 + 1 / others)
-        variance = noise.controlled_proxy(best.fidelity, others, coefficient)
-        return stated.only(used).controlled(best.fidelity, others, coefficient, variance=variance)
+        variance = noise.controlled_proxy(best.fidelity, best.others, best.coefficient)
+        return stated.only(used).controlled(best.fidelity, best.others, best.coefficient, variance=variance)
 
     def with_limits(found: mfbai.Pilot) -> mfbai.Problem:
         return found.problem(variances=CHARGED)
@@ -265,8 +262,7 @@ def rod(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
         plain = [m for m, control in enumerate(limited.controls) if control is None]
         return limited.only(plain).only([len(plain) - 1])
 
-    yield "mfbai, controlled as the pilot says; proxies stated", piloted(stated, with_proxy, arms=two)
-    yield "mfbai, controlled, 20 other seeds; proxies stated", piloted(stated, partial(with_proxy, others=20), arms=two)
+    yield "mfbai, controlled; proxies stated", piloted(stated, with_proxy, arms=two)
     yield "mfbai, n512 alone; proxy stated", alone(stated)
     yield "mfbai, controlled; variances from the pilot", piloted(problem, with_limits, arms=two)
     yield "mfbai, n512 alone; variances from the pilot", piloted(problem, top_with_limits, arms=two)

@@ -153,12 +153,50 @@ def test_levels_add_up():
 
 
 def test_stated_variances_are_kept_and_that_of_the_control_comes_from_the_pilot():
-    pilot = pilot_of(0.95, problem=make_problem(family=mfbai.Gaussian([2.0, 3.0])))
+    pilot = pilot_of(0.95, problem=make_problem(family=mfbai.Gaussian([2.0, 3.0])), seeds=30)
     variance = np.asarray(pilot.problem(variances=LEVEL).family.variance)
     assert variance[:, [0, 2]].tolist() == [[2.0, 3.0]] * 6
     assert (variance[:, 1] < 3.0).any()
     with pytest.raises(InvalidInput, match="variances is needed: the family states variances"):
         pilot.problem()
+
+
+def test_beside_a_stated_variance_a_limit_from_few_seeds_does_not_pay_and_is_not_charged():
+    """A limit from 8 seeds is some 20 times what was seen: more than control at a correlation of 0.9 saves."""
+    stated = make_problem(family=mfbai.Gaussian([1.0, 1.0]))
+    few, many = (pilot_of(0.9, problem=stated, seeds=seeds).onward(variances=LEVEL) for seeds in (8, 40))
+    assert few.pilot.control is not None  # it would pay, if its variance were stated
+    assert (few.control, few.problem.fidelities, few.problem.charged) == (None, ("fidelity 2",), 0.0)
+    more = int(few.advice.split()[1])
+    assert few.advice.startswith(f"Evaluate {more} more seeds for limits of variances with which control by")
+    assert pilot_of(0.9, problem=stated, seeds=8 + 2 * more).onward(variances=LEVEL).control is not None
+    assert many.problem.charged == LEVEL
+    limit, known = np.asarray(many.problem.family.variance)[:, 1].mean(), 1.0
+    assert many.control.gain.estimate == pytest.approx(known / (limit * many.control.cost), rel=0.2)
+
+
+def test_the_larger_a_stated_variance_the_more_other_seeds():
+    """A decision then takes more values, so that precise ones pay."""
+    stated = (make_problem(family=mfbai.Gaussian([size, size])) for size in (1.0, 100.0))
+    seen, large = (pilot_of(0.999, problem=problem).control for problem in stated)
+    assert large.others > 1.5 * seen.others
+
+
+def test_limits_of_variances_need_three_seeds():
+    with pytest.raises(InvalidInput, match="variances is given, but a pilot of 2 seeds says too little"):
+        pilot_of(seeds=2).problem(variances=LEVEL)
+
+
+def test_a_family_without_sums_is_named_with_what_to_take_instead():
+    problem = make_problem(2, family=mfbai.Bernoulli())
+    rng = np.random.default_rng(9)
+    luck = rng.random((2, 30))
+    rows = [(k, m, s, float(luck[k, s] < 0.5 + 0.1 * m)) for k in range(2) for s in range(30) for m in range(2)]
+    found = read_pilot(problem, rows)
+    assert "other seeds, under another family than bernoulli, such as bounded: " in found.advice
+    with pytest.raises(InvalidInput, match="family is bernoulli: values of a controlled fidelity are sums"):
+        found.problem()
+    assert found.problem(bounds=LEVEL).charged == LEVEL
 
 
 def test_arms_left_out_have_the_widest_bounds():

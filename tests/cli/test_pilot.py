@@ -96,6 +96,7 @@ def test_a_program_that_fails_ends_it(folder, refuse):
         (["--command", COMMAND, "--bounds", "2", "--spec", "x.toml"], "--bounds is 2.0: give a probability"),
         (["--command", COMMAND, "--spec", "no/x.toml"], "is in a folder that does not exist"),
         (["--command", COMMAND, "--plot", "x.doc"], "name it as a picture"),
+        (["--command", COMMAND, "--seeds", "2", "--variances", "0.01", "--spec", "x.toml"], "a pilot of 2 seeds says"),
         (["--csv", "v.csv", "--arms", "plain"], "--arms is given without a --command"),
         (["--command", COMMAND, "--workers", "0"], "--workers is 0: give 1 or more"),
     ],
@@ -109,3 +110,23 @@ def test_a_family_that_states_variances_needs_a_level_for_that_of_the_control(fo
     (folder / "designs.toml").write_text(SPEC.split("[family]")[0] + '[family]\nname = "gaussian"\nvariance = 0.01\n')
     told = refuse("pilot", "designs.toml", "--command", COMMAND, "--spec", "out.toml")
     assert "--variances is missing: the family states variances" in told
+
+
+def test_a_family_without_sums_is_refused_before_any_work(folder, refuse):
+    (folder / "designs.toml").write_text(SPEC.split("[family]")[0] + '[family]\nname = "bernoulli"\n')
+    told = refuse("pilot", "designs.toml", "--command", COMMAND, "--spec", "out.toml")
+    assert "[family] is bernoulli: values of a controlled fidelity are sums of others" in told
+    assert "take bounded" in told
+    assert not (folder / "designs-pilot.csv").exists()
+
+
+def test_what_is_printed_is_for_the_levels_given(folder, succeed):
+    (folder / "designs.toml").write_text(SPEC.split("[family]")[0] + '[family]\nname = "gaussian"\nvariance = 0.01\n')
+    plain = succeed("pilot", "designs.toml", "--command", COMMAND)
+    assert "If the variance of controlled values is stated, too" in plain
+    limits = succeed("pilot", "designs.toml", "--csv", "designs-pilot.csv", "--spec", "out.toml", "--variances", "0.01")
+    assert limits.startswith("Evaluate ")
+    assert limits.splitlines()[0] in (folder / "out.toml").read_text()
+    bounds = succeed("pilot", "designs.toml", "--csv", "designs-pilot.csv", "--spec", "out.toml", "--bounds", "0.01")
+    assert bounds.startswith("Go on with the bias intervals of the pilot.")
+    assert "A verdict at a risk of delta has a risk of delta + 0.01." in bounds

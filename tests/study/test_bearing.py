@@ -162,7 +162,8 @@ def test_what_a_pilot_may_have_got_wrong_is_charged():
     study = create_study(problem, 0.05, storage="sqlite://")
     verdict = finish(study)
     assert (verdict.risk, verdict.charged) == (0.05, 0.01)
-    assumed = "if the noise is normal with the stated variances and the stated bounds came from a pilot"
+    pilot = "the stated bounds came from a pilot whose differences at one seed are normal"
+    assumed = f"if the noise is normal with the stated variances and {pilot}"
     assert str(verdict).startswith(f"The best is 'wide': the risk is 0.05 + 0.01 at most, {assumed}; it cost ")
     assert verify(study.export()).verdict == verdict
     single = SINGLE.replace(charged=0.01)

@@ -7,18 +7,23 @@ top alone needs W values an arm, and `few` are needed in any case, what counts i
 
 Where arms share seeds, what counts is how differences of arms vary: all this then is of values less their mean over the
 arms at the same seed.
+
+Where a proof goes by other variances than were seen, by stated ones or by limits, these are what counts.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Callable
 from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from mfbai.analysis.paired_noise import Estimated, Interval, centred, estimate, share
+from mfbai.analysis.pairs import Pairs
 from mfbai.model.control import MOST_OTHERS
-from mfbai.model.problem import Array
+from mfbai.model.problem import Array, Problem
 
 PAYS = 1.1  # times cheaper: less is not worth the trouble
 USUAL_SEEDS = 8  # of a pilot
@@ -28,6 +33,16 @@ UNKNOWN_NEED = 40.0  # values that the top alone needs for each arm, if a pilot 
 FEW_KNOWN, FEW_LEARNT = 1.0, 8.0  # values that a decision takes at least: if variances are known, and if not
 
 GAINS, LOSES, OPEN = "pays", "does not pay", "too few seeds to tell"
+
+
+class Terms(NamedTuple):
+    """What a decision is to be made by."""
+
+    few: float  # values that it takes at least
+    need: float  # values that the top alone takes for each arm
+    shared: bool  # whether arms share seeds
+    handicap: Callable[[int], float] | None = None  # if variances are limits from a pilot of so many seeds: what the
+    # proof goes by over what was seen, for a controlled value over the same for the top. None if they are true ones.
 
 
 class ControlAdvice(NamedTuple):
@@ -48,24 +63,66 @@ class ControlAdvice(NamedTuple):
         return self.verdict == GAINS
 
 
-def advise(name: str, by: Array, top: Array, ratio: float, few: float, need: float, shared: bool) -> ControlAdvice:
+def make_advice(problem: Problem, pairs: Pairs, terms: Terms) -> tuple[ControlAdvice, ...]:
+    """For each noisy fidelity below the top."""
+    costs = problem.costs[pairs.arms].mean(axis=0)
+    top = pairs.values[:, :, -1]
+    return tuple(
+        advise(problem.fidelities[m], pairs.values[:, :, n], top, float(costs[m] / costs[-1]), terms)
+        for n, m in enumerate(pairs.fidelities[:-1])
+        if not problem.deterministic[m]
+    )
+
+
+def more_seeds(advice: tuple[ControlAdvice, ...]) -> int | None:
+    """How many more would tell whether one pays; None if that is known, or takes too many."""
+    return None if best_of(advice) else max((one.more_seeds or 0 for one in advice), default=0) or None
+
+
+def best_of(advice: tuple[ControlAdvice, ...]) -> ControlAdvice | None:
+    """That which brings most, of those that pay."""
+    return max((one for one in advice if one.pays), key=lambda one: one.gain.estimate, default=None)
+
+
+def make_terms(problem: Problem, pairs: Pairs, shared: bool) -> Terms:
+    """A stated variance is what a proof goes by, however much values vary."""
+    few = FEW_LEARNT if problem.family.learns else FEW_KNOWN
+    need = needed(pairs.values[:, :, -1], problem.sign, shared)
+    need = need if shared else max(need * stated_over_seen(problem, pairs), 1.0)
+    return Terms(few, need, shared)
+
+
+def states_variances(problem: Problem) -> bool:
+    """Whether the family does: then a controlled value needs one too, stated or from a pilot."""
+    return not problem.family.learns and getattr(problem.family, "variance", None) is not None
+
+
+def stated_over_seen(problem: Problem, pairs: Pairs) -> float:
+    """The variance of the top, stated over seen; 1 where none is stated."""
+    stated = getattr(problem.family, "proxy", getattr(problem.family, "variance", None))
+    if problem.family.learns or stated is None:
+        return 1.0
+    table = np.broadcast_to(np.asarray(stated, dtype=np.float64), problem.shape)
+    return float(table[pairs.arms, -1].mean() / pooled_deviation(pairs.values[:, :, -1]) ** 2)
+
+
+def advise(name: str, by: Array, top: Array, ratio: float, terms: Terms) -> ControlAdvice:
     """For one fidelity, whose cost over that of the top is `ratio`; values are (arms, seeds)."""
+    shared = terms.shared
 
     def correlation(pair: Array) -> float:
         return share(*(counted(pair[:, :, n], shared) for n in range(2)))
 
     found = estimate(correlation, np.stack([by, top], axis=2))
+    handicap = 1.0 if terms.handicap is None else terms.handicap(found.seeds)
     known = found.interval()
     rho = max(known.estimate, 0.0)
-    others = best_others(max(0.5 * (rho + max(known.low, 0.0)), 1e-3), ratio, few / need)
+    others = best_others(max(0.5 * (rho + max(known.low, 0.0)), 1e-3), ratio, terms.few / (terms.need * handicap))
     deviations = [pooled_deviation(counted(part, shared)) for part in (by, top)]
     coefficient = rho * deviations[1] / deviations[0] * others / (others + 1) if deviations[0] > 0 else 0.0
     spread = pooled_deviation(top - coefficient * by) ** 2 + (coefficient * pooled_deviation(by)) ** 2 / others
-
-    def gain(truth: float) -> float:
-        return 1.0 / ((1.0 + (1 + others) * ratio) * max(_variance(truth, rho, others), 1e-12))
-
-    verdict = _verdict(found, found.seeds, rho, others, ratio)
+    choice = Choice(found, rho, others, ratio, terms.handicap)
+    verdict = choice.verdict(found.seeds)
     return ControlAdvice(
         fidelity=name,
         correlation=known,
@@ -73,10 +130,47 @@ def advise(name: str, by: Array, top: Array, ratio: float, few: float, need: flo
         coefficient=coefficient,
         cost=1.0 + (1 + others) * ratio,
         deviation=sqrt(spread),
-        gain=Interval(*map(gain, known)),
+        gain=Interval(*(choice.gain(truth) / handicap for truth in choice.interval(found.seeds))),
         verdict=verdict,
-        more_seeds=_more_seeds(found, rho, others, ratio) if verdict == OPEN else None,
+        more_seeds=choice.more_seeds() if verdict == OPEN else None,
     )
+
+
+class Choice(NamedTuple):
+    """A number of other seeds and the coefficient that is best for a correlation, and what they bring."""
+
+    found: Estimated
+    rho: float
+    others: int
+    ratio: float
+    handicap: Callable[[int], float] | None
+
+    def interval(self, seeds: int) -> Interval:
+        """The correlation that counts, after so many seeds: with limits of variances that which was seen."""
+        return self.found.interval(seeds) if self.handicap is None else Interval(*3 * [self.rho])
+
+    def gain(self, truth: float) -> float:
+        """Cost x variance of the top alone over that of the controlled value, at another correlation."""
+        variance = max(_variance(truth, self.rho, self.others), 1e-12)
+        return 1.0 / ((1.0 + (1 + self.others) * self.ratio) * variance)
+
+    def verdict(self, seeds: int) -> str:
+        """What so many seeds would say."""
+        known = self.interval(seeds)
+        now, at_last = (1.0, 1.0) if self.handicap is None else map(self.handicap, (seeds, max(seeds, MOST_SEEDS)))
+        if self.rho > 0 and self.gain(known.low) >= PAYS * now:
+            return GAINS
+        return LOSES if _best_gain(known.high, self.ratio) < PAYS * at_last else OPEN
+
+    def more_seeds(self) -> int | None:
+        """The fewest that would tell; None if that takes too many."""
+        seeds = self.found.seeds
+        if not np.isfinite(self.found.error):
+            return USUAL_SEEDS - seeds
+        if seeds >= MOST_SEEDS or self.verdict(MOST_SEEDS) == OPEN:
+            return None
+        enough = bisect_left(range(MOST_SEEDS), 1, lo=seeds + 1, key=lambda n: self.verdict(n) != OPEN)
+        return enough - seeds
 
 
 def counted(values: Array, shared: bool) -> Array:
@@ -124,19 +218,3 @@ def _best_gain(rho: float, ratio: float) -> float:
         return 0.0
     others = best_others(min(rho, 1 - 1e-9), ratio, 0.0)
     return 1.0 / ((1.0 + (1 + others) * ratio) * _variance(rho, rho, others)) if rho < 1 else inf
-
-
-def _verdict(found: Estimated, seeds: int, rho: float, others: int, ratio: float) -> str:
-    """What so many seeds would say."""
-    known = found.interval(seeds)
-    low = 1.0 / ((1.0 + (1 + others) * ratio) * max(_variance(known.low, rho, others), 1e-12))
-    if rho > 0 and low >= PAYS:
-        return GAINS
-    return LOSES if _best_gain(known.high, ratio) < PAYS else OPEN
-
-
-def _more_seeds(found: Estimated, rho: float, others: int, ratio: float) -> int | None:
-    if not np.isfinite(found.error):
-        return USUAL_SEEDS - found.seeds
-    enough = (n for n in range(found.seeds + 1, MOST_SEEDS) if _verdict(found, n, rho, others, ratio) != OPEN)
-    return next((n - found.seeds for n in enough), None)

@@ -13,6 +13,7 @@ from mfbai.cli.output import print_json
 
 if TYPE_CHECKING:
     from mfbai.analysis.pilot import Pilot
+    from mfbai.errors import Faults
     from mfbai.model.problem import Problem
 
 LEVEL = 0.01  # an example
@@ -55,7 +56,7 @@ def pilot(
     Example: mfbai pilot problem.toml --command "python evaluate.py {arm} {fidelity} {seed}" --spec controlled.toml
     """
     check_program(workers, timeout, retries)
-    call = check(spec, command, arms, csv, out, bounds, variances, plot)
+    call = check(spec, command, seeds, arms, csv, out, bounds, variances, plot)
     from mfbai.analysis.pilot import read_pilot
     from mfbai.cli.views.pilot import print_pilot
 
@@ -63,11 +64,12 @@ def pilot(
         found = read_pilot(call.problem, call.csv)
     else:
         found = run(call, command, seeds, workers, timeout, retries, shell)
-    text = found.spec(call.bounds, call.variances) if out is not None else None
+    onward = found.onward(call.bounds, call.variances)
+    text = onward.spec if out is not None else None
     if as_json:
-        print_json({**found.to_dict(), "spec": text})
+        print_json({**found.to_dict(call.bounds, call.variances), "spec": text})
     else:
-        print_pilot(found)
+        print_pilot(onward)
         typer.echo(f"\nThe values are in {call.csv}")
     if out is not None and text is not None:
         write(out, text)
@@ -92,6 +94,7 @@ class Call(NamedTuple):
 def check(
     spec: str,
     command: str | None,
+    seeds: int,
     arms: str | None,
     csv: Path | None,
     out: Path | None,
@@ -101,7 +104,7 @@ def check(
 ) -> Call:
     """What can be wrong with the call is reported before any work, all at once."""
     from mfbai.analysis.evidence import read_problem
-    from mfbai.analysis.pilot import check_level
+    from mfbai.analysis.onward import check_level, check_limits
     from mfbai.errors import Faults
     from mfbai.model.spec import load
 
@@ -120,10 +123,10 @@ def check(
         faults.add("--command", "is missing: give a program to evaluate with, or values that exist with --csv")
     if command is None and arms is not None:
         faults.add("--arms", "is given without a --command: the CSV file says which arms there are")
-    states = problem is not None and not problem.family.learns
-    if out is not None and bounds is None and variances is None and states:
-        told = "is missing: the family states variances, and that of a controlled fidelity comes from the pilot"
-        faults.add("--variances", f"{told}; add a level, such as {LEVEL}, or --bounds")
+    if problem is not None and out is not None and bounds is None:
+        check_family(faults, problem, variances)
+    if problem is not None and variances is not None:
+        check_limits(faults, problem, seeds if command is not None else None, "--variances")
     if out is not None and not out.parent.is_dir():
         faults.add("--spec", f"{str(out)!r} is in a folder that does not exist: make {str(out.parent)!r} first")
     if plot is not None:
@@ -134,6 +137,18 @@ def check(
     assert problem is not None
     chosen = None if arms is None else [name.strip() for name in arms.split(",")]
     return Call(problem, chosen, csv or Path(f"{Path(spec).stem}-pilot.csv"), levels["bounds"], levels["variances"])
+
+
+def check_family(faults: Faults, problem: Problem, variances: str | None) -> None:
+    """Whether what the pilot may advise, a controlled fidelity, can be written."""
+    from mfbai.analysis.controls import states_variances
+    from mfbai.model.families import NO_SUMS
+
+    if not problem.family.sums:
+        faults.add("[family]", f"is {problem.family.name}: {NO_SUMS}; or add --bounds {LEVEL}")
+    elif states_variances(problem) and variances is None:
+        told = "is missing: the family states variances, and that of a controlled fidelity comes from the pilot"
+        faults.add("--variances", f"{told}; add a level, such as {LEVEL}, or --bounds")
 
 
 def run(call: Call, command: str, seeds: int, workers: int, timeout: float, retries: int, shell: bool) -> Pilot:

@@ -22,6 +22,10 @@ from mfbai.errors import Faults
 from mfbai.model.control import Control
 
 Law: TypeAlias = Any  # a NamedTuple of numbers and (K, M) arrays, with `traits`
+NO_SUMS = (
+    "values of a controlled fidelity are sums of others, which this family does not describe; take bounded, symmetric, "
+    "or gaussian with variances"
+)
 LEVELS = 65  # of the histogram of bounded values
 PER_FIDELITY = ("variance", "low", "high")  # entries of a family that may have a number for each fidelity
 Record = TypeVar("Record", bound=tuple[Any, ...])
@@ -124,6 +128,11 @@ class Family(ABC):
         """The closure of the possible means."""
         return -np.inf, np.inf
 
+    @property
+    def sums(self) -> bool:
+        """Whether it also describes sums of values, of which those of controlled fidelities are made."""
+        return False
+
     def check(self, cells: Cells) -> None:  # noqa: B027 - not every family has something to check
         """Note what is wrong with the family's own settings."""
 
@@ -167,8 +176,7 @@ class Family(ABC):
 
     def controlled(self, faults: Faults, controls: Sequence[Control | None]) -> Family:
         """The family with what it must know of controlled fidelities; a fault if their values are not of its kind."""
-        why = "values of a controlled fidelity are sums of others, which this family does not describe"
-        faults.add("family", f"is {self.name}: {why}; take Bounded, Symmetric, or Gaussian with variances")
+        faults.add("family", f"is {self.name}: {NO_SUMS}")
         return self
 
     def to_dict(self) -> dict[str, Any]:
@@ -185,6 +193,10 @@ class Gaussian(Family):
 
     def check(self, cells: Cells) -> None:
         _check_variance(cells, self.variance)
+
+    @property
+    def sums(self) -> bool:
+        return True
 
     def controlled(self, faults: Faults, controls: Sequence[Control | None]) -> Family:
         _check_own_variance(faults, self.variance)
@@ -221,8 +233,12 @@ class SubGaussian(Family):
         assert self.variance is not None, "checked by Problem"
         return self.variance
 
+    @property
+    def sums(self) -> bool:
+        return self.variance is not None
+
     def controlled(self, faults: Faults, controls: Sequence[Control | None]) -> Family:
-        if self.variance is None:
+        if not self.sums:
             return super().controlled(faults, controls)
         _check_own_variance(faults, self.variance)
         return self
@@ -311,6 +327,10 @@ class Symmetric(Family):
             told = f"is {self.low!r:.60}, and high is {self.high!r:.60}"
             cells.faults.add("low", f"{told}: give two finite numbers, low below high")
 
+    @property
+    def sums(self) -> bool:
+        return True
+
     def controlled(self, faults: Faults, controls: Sequence[Control | None]) -> Family:
         return self  # jointly symmetric values have symmetric sums
 
@@ -354,6 +374,10 @@ class Bounded(Family):
                 return
         if not (low < high).all():
             cells.faults.add("low", f"is {self.low!r:.60}, and high is {self.high!r:.60}: low must be below high")
+
+    @property
+    def sums(self) -> bool:
+        return True
 
     def controlled(self, faults: Faults, controls: Sequence[Control | None]) -> Family:
         low, high = self.ranges(len(controls))

@@ -55,7 +55,7 @@ def pilot(
     >>> from mfbai import Problem, Symmetric, pilot
     >>> problem = Problem(["plain", "wide"], costs=[0.05, 5], biases=[float("inf"), 0], family=Symmetric(0, 2))
     >>> def evaluate(arm, fidelity, seed):
-    ...     material, error = random.Random(seed).gauss(0, 0.1), random.Random(f"{arm} {seed}").gauss(0, 0.02)
+    ...     material, error = random.Random(f"{arm} {seed}").gauss(0, 0.1), random.Random(seed).gauss(0, 0.02)
     ...     return len(arm) / 5 + material + (0.3 + error if fidelity == "fidelity 1" else 0.0)
     >>> found = pilot(evaluate, problem)
     >>> found.control.verdict, found.problem().fidelities

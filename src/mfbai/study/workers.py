@@ -148,7 +148,8 @@ class Crew:
             self._fail(job, str(failure))
         except Cancelled:
             self._close(job, self.study.release)
-        except BaseException:
+        except BaseException as error:
+            error.add_note(f"This was the evaluation of {what.arm!r} at {what.fidelity!r} with seed {what.seed}.")
             self._close(job, self.study.release)
             raise
         finally:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mfbai.analysis.controls import states_variances
 from mfbai.cli.output import console
 from mfbai.text import digits
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from mfbai.analysis.onward import Onward
     from mfbai.analysis.paired_noise import Interval
     from mfbai.analysis.pilot import Pilot
 
@@ -17,27 +19,35 @@ SHOWN = 20  # arms
 ANSWERS = {True: "yes", False: "no", None: "too few seeds to tell"}
 
 
-def print_pilot(pilot: Pilot) -> None:
+def print_pilot(onward: Onward) -> None:
     from rich.markup import escape
 
-    out = console()
-    out.print(f"[bold]{escape(pilot.advice)}[/bold]", soft_wrap=True)
+    pilot, out = onward.pilot, console()
+    out.print(f"[bold]{escape(onward.advice)}[/bold]", soft_wrap=True)
     out.print(f"{len(pilot.arms)} arms, {pilot.seeds} seeds, at a cost of {digits(pilot.cost)}.")
-    what = ", of differences between arms" if pilot.common_seeds_pay else ""
+    for line in onward.assumptions:
+        out.print(escape(line), soft_wrap=True)
+    what = ", of differences between arms" if onward.shares_seeds else ""
     out.print(f"\n[bold]Control of {escape(repr(pilot.fidelities[-1]))}[/bold] (in brackets, 80 % intervals{what})")
-    out.print(controls(pilot))
+    out.print(controls(onward))
+    if onward.variances is None and states_variances(pilot.given):
+        out.print("If the variance of controlled values is stated, too; --variances 0.01 takes it from the pilot.")
     out.print(f"\n[bold]Bias[/bold] (all intervals hold at once with 95 %, if differences are normal{unseen(pilot)})")
     out.print(biases(pilot))
     if pilot.between_arms is not None:
-        told = f"{ANSWERS[pilot.common_seeds_pay]}; correlation of two arms at one seed {interval(pilot.between_arms)}"
+        answer = ANSWERS[pilot.common_seeds_pay]
+        if pilot.common_seeds_pay and not onward.shares_seeds:
+            answer += ', but then no proof uses variances: for that, take the family "symmetric"'
+        told = f"{answer}; correlation of two arms at one seed {interval(pilot.between_arms)}"
         out.print(f"\n[bold]Do common seeds pay?[/bold] {told}", soft_wrap=True)
 
 
-def controls(pilot: Pilot) -> Table:
+def controls(onward: Onward) -> Table:
     """A line for each fidelity below the top."""
     table = _table("by", "correlation", "other seeds", "coefficient", "cost", "deviation", "times cheaper", "")
+    pilot = onward.pilot
     alone = float(pilot.given.costs[pilot.pairs.arms, -1].mean())
-    for one in pilot.controls:
+    for one in onward.controls:
         cells = [interval(one.correlation), f"{one.others}", digits(one.coefficient), digits(alone * one.cost)]
         table.add_row(one.fidelity, *cells, digits(one.deviation), interval(one.gain), one.verdict)
     noise = (pilot.deviations[:, -1] ** 2).mean() ** 0.5
@@ -69,7 +79,8 @@ def unseen(pilot: Pilot) -> str:
 
 
 def interval(known: Interval) -> str:
-    return f"{digits(known.estimate, 2)} ({digits(known.low, 2)} to {digits(known.high, 2)})"
+    estimate, low, high = (digits(one, 2) for one in known)
+    return f"{estimate} ({low} to {high})" if known.low < known.high else estimate
 
 
 def _table(first: str, *others: str) -> Table:
