@@ -81,7 +81,7 @@ def coverage(pilots, seed):
 
 
 def covers_biases(problem, pairs, biases):
-    found = Pilot(problem, pairs, (), None).biases(LEVEL)
+    found = Pilot(problem, pairs, None).biases(LEVEL)
     truth = biases[:, :-1].T.ravel()
     return all(one.low <= bias <= one.high for one, bias in zip(found, truth, strict=True))
 

@@ -29,8 +29,9 @@ def compare(problem, evaluate, zone, batch):
         pilot = mfbai.pilot(evaluate, problem, seeds=8)
         before = pilot.cost
         # With common seeds no proof uses variances; else they save more than they cost: see diffusion/README.md.
-        go_on = pilot.problem() if problem.seeds == "common" else pilot.problem(variances=0.01)
-        yield f"pilot: {pilot.advice}"
+        onward = pilot.onward(variances=None if problem.seeds == "common" else 0.01)
+        go_on = onward.problem
+        yield f"pilot: {onward.advice}"
     verdict = mfbai.identify(evaluate, go_on, DELTA)
     yield f"mfbai: {verdict.arm}, at a cost of {verdict.cost:,.0f}" + f" after a pilot of {before:,.0f}" * (top > 0)
 

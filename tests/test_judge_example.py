@@ -65,7 +65,7 @@ def test_grades_in_the_file_make_a_pilot(program):
         assert float(row["value"]) == round(program.evaluate(row["arm"], row["fidelity"], int(row["item"])), 3)
     found = mfbai.pilot(EXAMPLE / "grades.csv", problem)
     assert found.control is not None
-    assert found.advice.startswith("Control 'human' by 'judge' with 8 other seeds")
+    assert found.advice.startswith("Control 'human' by 'judge' with 9 other seeds")
     assert found.problem().idle == []
 
 

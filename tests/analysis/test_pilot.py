@@ -67,16 +67,18 @@ def test_what_pays_is_found_and_close_to_the_best():
 def test_advice_in_one_sentence():
     assert pilot_of(0.95).advice.startswith("Control 'fidelity 2' by 'fidelity 1' with ")
     assert pilot_of(0.0, seeds=200).advice == (
-        "Evaluate 'fidelity 2' alone: no other fidelity has enough in common with it at the same seed."
+        "Evaluate 'fidelity 2' alone: control by another fidelity would not pay."
     )
 
 
 def test_a_small_pilot_says_how_many_more_seeds_would_do_and_they_do():
-    small = pilot_of(0.5, seeds=5, seed=2)
-    assert small.control is None
-    told = f"Evaluate {small.more_seeds} more seeds to tell whether control by 'fidelity 1' pays"
-    assert small.advice.startswith(told)
-    assert pilot_of(0.5, seeds=5 + 2 * small.more_seeds).more_seeds is None
+    """A pilot four times as large leaves 1 in 10 open at most; 8 of 20 or more would be with a probability of 4e-4."""
+    unsure = [one for one in (pilot_of(0.7, seeds=4, seed=seed) for seed in range(60)) if one.more_seeds][:20]
+    told = f"Evaluate {unsure[0].more_seeds} more seeds to tell whether control by 'fidelity 1' pays"
+    assert unsure[0].advice.startswith(told)
+    larger = [pilot_of(0.7, seeds=4 * (4 + one.more_seeds), seed=100 + n) for n, one in enumerate(unsure)]
+    assert len(larger) == 20
+    assert sum(one.more_seeds is not None for one in larger) < 8
 
 
 def test_two_seeds_are_too_few_to_tell():
@@ -85,11 +87,27 @@ def test_two_seeds_are_too_few_to_tell():
     assert small.problem().fidelities == ("fidelity 2",)
 
 
-def test_fewer_other_seeds_where_few_values_decide():
-    """Arms that differ by ten deviations need few values, however precise."""
+def test_fewer_other_seeds_and_less_gain_where_few_values_decide():
+    """Arms that differ by two deviations need few values, however precise; by ten, so few that control is a loss."""
     close = pilot_of(0.99)
-    far = changed(close, close.pairs.values + 10.0 * np.arange(6)[:, None, None])
-    assert far.control.others < close.control.others / 2
+    apart, far = (changed(close, close.pairs.values + gap * np.arange(6)[:, None, None]) for gap in (2.0, 10.0))
+    assert apart.controls[0].others < close.control.others / 2
+    assert apart.controls[0].gain.estimate < close.control.gain.estimate / 2
+    assert (far.controls[0].verdict, far.control) == ("does not pay", None)
+
+
+@pytest.mark.parametrize(("gap", "rho"), [(0.5, 0.9), (1.0, 0.98), (2.0, 0.98), (3.0, 0.9)])
+def test_the_gain_is_about_what_simulations_save(gap, rho):
+    """400 runs of each kind; the gain is that of a pilot of many seeds, which knows all."""
+    means = np.where(np.arange(6) == 5, gap, 0.0)
+    pilot = pilot_of(rho, seeds=2000)
+    found = changed(pilot, pilot.pairs.values - pilot.means[:, None, :] + means[:, None, None])
+    advised, problem = found.controls[0], pilot.given
+    control = problem.controlled(0, advised.others, advised.coefficient)
+    truth = control.instance(np.stack([means, means, means], axis=1), deviation=1.0, correlation={"fidelities": rho})
+    alone = problem.only([1]).instance(means[:, None], deviation=1.0)
+    both, top = (float(mfbai.simulate(one, None, 0.05, 400, seed=1).mean_cost) for one in (truth, alone))
+    assert 0.7 < advised.gain.estimate / (top / both) < 1.4
 
 
 def test_a_fidelity_that_runs_against_the_top_controls_nothing():

@@ -29,7 +29,7 @@ import random, sys
 arm, fidelity, seed = sys.argv[1:]
 own = random.Random(f"{arm} {seed}").gauss(0, 0.1)
 off = random.Random(f"{arm} {fidelity} {seed}").gauss(0, 0.02)
-print({"plain": 1.0, "wide": 1.1, "deep": 1.4}[arm] + own + (0.5 + off if fidelity == "coarse" else 0.0))
+print({"plain": 1.0, "wide": 1.1, "deep": 1.15}[arm] + own + (0.5 + off if fidelity == "coarse" else 0.0))
 """
 COMMAND = f"{shlex.quote(sys.executable)} evaluate.py {{arm}} {{fidelity}} {{seed}}"
 

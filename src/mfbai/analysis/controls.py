@@ -1,9 +1,13 @@
 """Which fidelity to control the top by, with how many other seeds and which coefficient, as far as a pilot tells.
 
 With correlation rho at one seed, r other seeds and the best coefficient, a controlled value has 1 - rho^2 r / (r + 1)
-of the top's variance, at 1 + (1 + r) c of its cost, c being the cost of the other fidelity over that of the top. So the
-best r + 1 is about sqrt(rho^2 / (c (1 - rho^2))). But a decision takes a few values however little they vary: if the
-top alone needs W values an arm, and `few` are needed in any case, what counts is cost x (few / W + variance).
+of the top's variance, at 1 + (1 + r) c of its cost, c being the cost of the other fidelity over that of the top. But a
+decision takes a few values of each arm however little they vary. If noise makes it W values of the top, and `few` are
+needed in any case, a decision by controlled values costs
+
+    (1 + (1 + r) c) (few / W + 1 - rho^2 r / (r + 1)) / (few / W + 1)
+
+times that by the top alone, and the best r + 1 is about sqrt(rho^2 / (c (1 - rho^2 + few / W))).
 
 Where arms share seeds, what counts is how differences of arms vary: all this then is of values less their mean over the
 arms at the same seed.
@@ -15,7 +19,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from math import inf, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +34,7 @@ USUAL_SEEDS = 8  # of a pilot
 MOST_SEEDS = 1000  # of a pilot: nobody is told to make a larger one
 NATS = 5.0  # of evidence that a decision takes, roughly: ln(1 / 0.05) and what it costs to find out what is best
 UNKNOWN_NEED = 40.0  # values that the top alone needs for each arm, if a pilot of one arm cannot tell
-FEW_KNOWN, FEW_LEARNT = 1.0, 8.0  # values that a decision takes at least: if variances are known, and if not
+FEW_KNOWN, FEW_LEARNT = 1.0, 6.0  # values that a decision takes at least: if variances are known, and if not
 
 GAINS, LOSES, OPEN = "pays", "does not pay", "too few seeds to tell"
 
@@ -44,6 +48,9 @@ class Terms(NamedTuple):
     handicap: Callable[[int], float] | None = None  # if variances are limits from a pilot of so many seeds: what the
     # proof goes by over what was seen, for a controlled value over the same for the top. None if they are true ones.
 
+    def worse(self, seeds: int) -> float:
+        return 1.0 if self.handicap is None else self.handicap(seeds)
+
 
 class ControlAdvice(NamedTuple):
     """What controlling the top by a fidelity would bring."""
@@ -54,7 +61,7 @@ class ControlAdvice(NamedTuple):
     coefficient: float
     cost: float  # of one controlled value, over that of the top
     deviation: float  # of its values
-    gain: Interval  # cost x variance of the top alone, over that of the controlled one
+    gain: Interval  # the cost of a decision by the top alone, over that by controlled values
     verdict: str  # "pays", "does not pay" or "too few seeds to tell"
     more_seeds: int | None  # that would tell; None if it is known, or takes too many
 
@@ -114,14 +121,14 @@ def advise(name: str, by: Array, top: Array, ratio: float, terms: Terms) -> Cont
         return share(*(counted(pair[:, :, n], shared) for n in range(2)))
 
     found = estimate(correlation, np.stack([by, top], axis=2))
-    handicap = 1.0 if terms.handicap is None else terms.handicap(found.seeds)
     known = found.interval()
     rho = max(known.estimate, 0.0)
-    others = best_others(max(0.5 * (rho + max(known.low, 0.0)), 1e-3), ratio, terms.few / (terms.need * handicap))
+    floor = terms.few / (terms.need * terms.worse(found.seeds))
+    others = best_others(max(0.5 * (rho + max(known.low, 0.0)), 1e-3), ratio, floor)
     deviations = [pooled_deviation(counted(part, shared)) for part in (by, top)]
     coefficient = rho * deviations[1] / deviations[0] * others / (others + 1) if deviations[0] > 0 else 0.0
     spread = pooled_deviation(top - coefficient * by) ** 2 + (coefficient * pooled_deviation(by)) ** 2 / others
-    choice = Choice(found, rho, others, ratio, terms.handicap)
+    choice = Choice(found, rho, others, ratio, terms)
     verdict = choice.verdict(found.seeds)
     return ControlAdvice(
         fidelity=name,
@@ -130,7 +137,7 @@ def advise(name: str, by: Array, top: Array, ratio: float, terms: Terms) -> Cont
         coefficient=coefficient,
         cost=1.0 + (1 + others) * ratio,
         deviation=sqrt(spread),
-        gain=Interval(*(choice.gain(truth) / handicap for truth in choice.interval(found.seeds))),
+        gain=Interval(*(choice.gain(truth, found.seeds) for truth in choice.interval(found.seeds))),
         verdict=verdict,
         more_seeds=choice.more_seeds() if verdict == OPEN else None,
     )
@@ -143,24 +150,35 @@ class Choice(NamedTuple):
     rho: float
     others: int
     ratio: float
-    handicap: Callable[[int], float] | None
+    terms: Terms
 
     def interval(self, seeds: int) -> Interval:
         """The correlation that counts, after so many seeds: with limits of variances that which was seen."""
-        return self.found.interval(seeds) if self.handicap is None else Interval(*3 * [self.rho])
+        return self.found.interval(seeds) if self.terms.handicap is None else Interval(*3 * [self.rho])
 
-    def gain(self, truth: float) -> float:
-        """Cost x variance of the top alone over that of the controlled value, at another correlation."""
-        variance = max(_variance(truth, self.rho, self.others), 1e-12)
-        return 1.0 / ((1.0 + (1 + self.others) * self.ratio) * variance)
+    def gain(self, truth: float, seeds: int) -> float:
+        """The cost of a decision by the top alone over that by controlled values, at a correlation of `truth`."""
+        return self._gain(truth, self.rho, self.others, seeds)
+
+    def most(self, truth: float, seeds: int) -> float:
+        """The same for the best number of other seeds and the best coefficient."""
+        rho = min(max(truth, 0.0), 1 - 1e-9)
+        floor = self.terms.few / (self.terms.need * self.terms.worse(seeds))
+        return self._gain(rho, rho, best_others(rho, self.ratio, floor), seeds) if rho > 0 else 0.0
+
+    def _gain(self, truth: float, assumed: float, others: int, seeds: int) -> float:
+        part = others / (others + 1)
+        variance = 1.0 + part * assumed * (assumed - 2.0 * truth)  # over that of the top
+        floor = self.terms.few / self.terms.need
+        cost = (1.0 + (1 + others) * self.ratio) * (floor + self.terms.worse(seeds) * max(variance, 1e-12))
+        return (floor + 1.0) / cost
 
     def verdict(self, seeds: int) -> str:
         """What so many seeds would say."""
         known = self.interval(seeds)
-        now, at_last = (1.0, 1.0) if self.handicap is None else map(self.handicap, (seeds, max(seeds, MOST_SEEDS)))
-        if self.rho > 0 and self.gain(known.low) >= PAYS * now:
+        if self.rho > 0 and self.gain(known.low, seeds) >= PAYS:
             return GAINS
-        return LOSES if _best_gain(known.high, self.ratio) < PAYS * at_last else OPEN
+        return LOSES if self.most(known.high, max(seeds, MOST_SEEDS)) < PAYS else OPEN
 
     def more_seeds(self) -> int | None:
         """The fewest that would tell; None if that takes too many."""
@@ -204,17 +222,3 @@ def needed(top: Array, sign: float, shared: bool) -> float:
     squares = ahead.mean(axis=1) ** 2 + ahead.var(axis=1, ddof=1) / seeds
     noise = pooled_deviation(counted(top, shared)) ** 2
     return float(max(np.mean(4.0 * NATS * noise / np.maximum(squares, 1e-300)), 1.0))
-
-
-def _variance(truth: float, assumed: float, others: int) -> float:
-    """Of a controlled value over that of the top, if the coefficient is the best for another correlation."""
-    part = others / (others + 1)
-    return 1.0 + part * assumed * (assumed - 2.0 * truth)
-
-
-def _best_gain(rho: float, ratio: float) -> float:
-    """The most that any number of seeds and any coefficient bring."""
-    if rho <= 0:
-        return 0.0
-    others = best_others(min(rho, 1 - 1e-9), ratio, 0.0)
-    return 1.0 / ((1.0 + (1 + others) * ratio) * _variance(rho, rho, others)) if rho < 1 else inf

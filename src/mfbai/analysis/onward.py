@@ -87,7 +87,7 @@ class Onward:
     def advice(self) -> str:
         """What to do, in one sentence."""
         told = self._what_to_do()
-        told = f"use common seeds, and {told}" if self.shares_seeds else told
+        told = f"use common seeds, and {told}" if self.shares_seeds and self.pilot.given.seeds != "common" else told
         return f"{told[0].upper()}{told[1:]}."
 
     def _what_to_do(self) -> str:
@@ -100,7 +100,7 @@ class Onward:
             return f"{told}: {estimate} times cheaper than {top!r} alone" + f" ({low} to {high})" * (low != high)
         unsure = [one for one in self.controls if one.verdict == controls.OPEN]
         if not unsure:
-            return f"evaluate {top!r} alone: no other fidelity has enough in common with it at the same seed"
+            return f"evaluate {top!r} alone: control by another fidelity would not pay"
         best, seeds = max(unsure, key=lambda one: one.gain.estimate), more_seeds(self.controls)
         more = f"evaluate {seeds} more seeds" if seeds else f"evaluate more than {controls.MOST_SEEDS} seeds"
         if self.variances is not None:

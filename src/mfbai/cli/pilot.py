@@ -66,21 +66,22 @@ def pilot(
         found = run(call, command, seeds, workers, timeout, retries, shell)
     onward = found.onward(call.bounds, call.variances)
     text = onward.spec if out is not None else None
-    if as_json:
-        print_json({**found.to_dict(call.bounds, call.variances), "spec": text})
-    else:
-        print_pilot(onward)
-        typer.echo(f"\nThe values are in {call.csv}")
+    written = {"The values are in": call.csv}
     if out is not None and text is not None:
         write(out, text)
-        if not as_json:
-            typer.echo(f"The problem to go on with is in {out}")
+        written["The problem to go on with is in"] = out
     if plot is not None:
         from mfbai.plots import plot_pilot
 
         plot_pilot(found, plot)
-        if not as_json:
-            typer.echo(f"The picture is in {plot}")
+        written["The picture is in"] = plot
+    if as_json:
+        print_json({**found.to_dict(call.bounds, call.variances), "spec": text})
+        return
+    print_pilot(onward)
+    typer.echo()
+    for what, file in written.items():
+        typer.echo(f"{what} {file}")
 
 
 class Call(NamedTuple):

@@ -144,7 +144,7 @@ def progress(status: Status, remaining: float | None = None) -> str:
     spent = digits(status.cost) if status.max_cost is None else f"{digits(status.cost)} of {digits(status.max_cost)}"
     counts = {
         "evaluation" if status.told == 1 else "evaluations": status.told,
-        "under way": status.pending,
+        "under way" if status.state == "running" else "not finished": status.pending,
         "waiting for earlier ones": status.waiting,
         "failed": status.failed,
         "imported": status.imported,

@@ -37,7 +37,7 @@ def print_pilot(onward: Onward) -> None:
     if pilot.between_arms is not None:
         answer = ANSWERS[pilot.common_seeds_pay]
         if pilot.common_seeds_pay and not onward.shares_seeds:
-            answer += ', but then no proof uses variances: for that, take the family "symmetric"'
+            answer += ", but then no proof uses variances"
         told = f"{answer}; correlation of two arms at one seed {interval(pilot.between_arms)}"
         out.print(f"\n[bold]Do common seeds pay?[/bold] {told}", soft_wrap=True)
 
