@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from mfbai.model.families import SubGaussian as SubGaussian
     from mfbai.model.families import Symmetric as Symmetric
     from mfbai.model.guess import Guess as Guess
+    from mfbai.model.instance import Instance as Instance
     from mfbai.model.instances import random_instance as random_instance
-    from mfbai.model.problem import Instance as Instance
     from mfbai.model.problem import Problem as Problem
     from mfbai.model.spec import dumps as dumps
     from mfbai.model.spec import load as load
@@ -83,7 +83,8 @@ _HOMES = {
     "mfbai.model.families": ["Bernoulli", "Bounded", "Exponential", "Gaussian", "Poisson", "SubGaussian", "Symmetric"],
     "mfbai.model.guess": ["Guess"],
     "mfbai.model.instances": ["random_instance"],
-    "mfbai.model.problem": ["Instance", "Problem"],
+    "mfbai.model.instance": ["Instance"],
+    "mfbai.model.problem": ["Problem"],
     "mfbai.model.spec": ["dumps", "load"],
     "mfbai.planning": ["Plan", "plan"],
     "mfbai.simulation": ["Runs", "Trace", "simulate", "trace"],

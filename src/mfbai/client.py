@@ -21,7 +21,8 @@ from mfbai._version import __version__
 from mfbai.analysis.evidence import read_problem
 from mfbai.checks import real
 from mfbai.errors import Fault, Faults, InvalidInput, MfbaiError, StorageError
-from mfbai.model.problem import Instance, Problem
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Problem
 from mfbai.model.spec import load
 from mfbai.study import Status, Trial, Verdict
 from mfbai.study.certificate import write_certificate

@@ -9,7 +9,7 @@ from mfbai import load
 from mfbai.analysis.oracle import oracle
 from mfbai.errors import InvalidInput
 from mfbai.model.families import FAMILIES, Gaussian, SubGaussian
-from mfbai.model.problem import Instance
+from mfbai.model.instance import Instance
 from support import naive_oracle
 from support.naive_oracle import Duel, certifiable, grid_bound, optimality, random_instance, random_tolerance
 from support.oracles import SAME, draw, every_family, every_named, with_parts

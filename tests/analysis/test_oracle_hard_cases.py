@@ -7,7 +7,7 @@ from mfbai.analysis import cutting_planes
 from mfbai.analysis.oracle import oracle
 from mfbai.errors import InvalidInput
 from mfbai.model.families import FAMILIES, Bernoulli, Exponential, Gaussian, Poisson, SubGaussian
-from mfbai.model.problem import Instance
+from mfbai.model.instance import Instance
 from support.naive_oracle import Duel, certifiable, grid_bound, random_instance
 from support.oracles import every_family
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mfbai.analysis.oracle import oracle
 from mfbai.model.families import Gaussian
-from mfbai.model.problem import Instance
+from mfbai.model.instance import Instance
 from support.naive_oracle import NAMES, random_instance, random_tolerance
 from support.oracles import SAME, draw, quick, some_instances, with_parts
 

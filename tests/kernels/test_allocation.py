@@ -6,7 +6,7 @@ import pytest
 from mfbai.analysis.oracle import oracle
 from mfbai.kernels import allocation
 from mfbai.model.families import Bernoulli, Poisson, SubGaussian
-from mfbai.model.problem import Instance
+from mfbai.model.instance import Instance
 from support.naive_oracle import Duel, grid_bound, random_instance
 from support.oracles import SAME, every_family, other_means, with_parts
 

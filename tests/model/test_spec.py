@@ -5,7 +5,8 @@ import pytest
 
 from mfbai.errors import InvalidInput, UnknownName
 from mfbai.model.families import Bernoulli, Bounded, Exponential, Gaussian, Poisson, SubGaussian, Symmetric
-from mfbai.model.problem import Instance, Problem
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Problem
 from mfbai.model.spec import dumps, load, loads
 from support.specs import SPEC
 

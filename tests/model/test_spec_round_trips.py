@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from mfbai.errors import InvalidInput
 from mfbai.model.families import Exponential, Gaussian, Poisson, SubGaussian
+from mfbai.model.instance import Instance
 from mfbai.model.instances import names
-from mfbai.model.problem import Instance, Problem
+from mfbai.model.problem import Problem
 from mfbai.model.spec import dumps, from_dict, load, loads
 from support.specs import SPEC
 

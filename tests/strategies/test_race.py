@@ -9,7 +9,7 @@ import pytest
 import mfbai
 from mfbai import Gaussian, Instance, simulate
 from mfbai.kernels.stats import ROOM, SEEDS, Stats, make_stats
-from mfbai.model.problem import Model
+from mfbai.model.compiled import Model
 from mfbai.run import loop
 from mfbai.run.assemble import assemble
 from mfbai.run.state import arrays_of, changing

@@ -16,7 +16,7 @@ from scipy.optimize import brentq, linprog, nnls
 
 from mfbai.errors import InvalidInput
 from mfbai.model.families import FAMILIES, Gaussian, SubGaussian
-from mfbai.model.problem import Instance
+from mfbai.model.instance import Instance
 from support import naive
 
 NAMES = ["gaussian", "subgaussian", "bernoulli", "poisson", "exponential"]

@@ -9,7 +9,7 @@ from mfbai.analysis.oracle import oracle
 from mfbai.errors import InvalidInput
 from mfbai.model import instances
 from mfbai.model.families import Gaussian
-from mfbai.model.problem import Instance
+from mfbai.model.instance import Instance
 from support import naive_oracle
 from support.naive_oracle import NAMES, random_instance
 

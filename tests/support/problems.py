@@ -4,7 +4,8 @@ import pytest
 
 from mfbai.errors import InvalidInput
 from mfbai.model.families import Gaussian
-from mfbai.model.problem import Instance, Problem
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Problem
 
 GAUSSIAN = Gaussian(0.01)
 

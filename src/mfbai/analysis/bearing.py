@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from mfbai.kernels import e_values, transport
 from mfbai.kernels.exact import take_exact
 from mfbai.kernels.stats import Stats
-from mfbai.model.problem import Array, Model, Problem
+from mfbai.model.compiled import Model
+from mfbai.model.problem import Array, Problem
 
 MOST = 1000.0  # the largest factor that is looked at
 CLOSE = 1e-9  # relative error of a factor

@@ -17,7 +17,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, diags_array
 
 from mfbai.kernels import allocation, transport
-from mfbai.model.problem import Model
+from mfbai.model.compiled import Model
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -15,7 +15,9 @@ from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.kernels import transport
 from mfbai.kernels.exact import take_exact
 from mfbai.kernels.stats import Stats, make_stats, record_all
-from mfbai.model.problem import ROUNDING, Instance, Model, Problem
+from mfbai.model.compiled import Model
+from mfbai.model.instance import Instance
+from mfbai.model.problem import ROUNDING, Problem
 
 
 @dataclass(frozen=True, eq=False, repr=False)

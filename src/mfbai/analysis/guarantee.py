@@ -17,7 +17,9 @@ from mfbai.checks import check_delta
 from mfbai.errors import Faults
 from mfbai.kernels import differences, e_values, transport
 from mfbai.kernels.stats import Stats
-from mfbai.model.problem import Array, Instance, Model, Problem
+from mfbai.model.compiled import Model
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Array, Problem
 from mfbai.stopping import e_process
 
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from mfbai.analysis.cutting_planes import Program
 from mfbai.analysis.oracle import informed_model
-from mfbai.model.problem import ROUNDING, Instance
+from mfbai.model.instance import Instance
+from mfbai.model.problem import ROUNDING
 from mfbai.model.spec import check_instance
 
 Array = NDArray[np.float64]

@@ -16,7 +16,9 @@ from mfbai.checks import Cells, check_delta
 from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.kernels import allocation
 from mfbai.kernels.exact import take_exact
-from mfbai.model.problem import Instance, Model, Problem
+from mfbai.model.compiled import Model
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Problem
 from mfbai.model.spec import check_instance
 
 Array = NDArray[np.float64]

@@ -22,8 +22,9 @@ from math import inf, log
 import numpy as np
 from numpy.typing import NDArray
 
+from mfbai.model.compiled import Model
 from mfbai.model.families import BoundedLaw
-from mfbai.model.problem import Array, Model
+from mfbai.model.problem import Array
 
 SCALES = 2.0 ** -np.arange(0.0, 6.0, 0.5)  # of l, in deviations
 FIRST = 2  # differences that are not bet on: a deviation takes two

@@ -21,7 +21,9 @@ from mfbai.analysis.values import Values, read_values
 from mfbai.checks import check_delta
 from mfbai.errors import Faults
 from mfbai.kernels.stats import Stats, make_stats
-from mfbai.model.problem import Array, Instance, Model, Problem
+from mfbai.model.compiled import Model
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Array, Problem
 
 RATIOS = 1.25 * 2.0 ** np.arange(20)  # of the true variance to the stated one, up to 655,360: all are tried at once
 MOST = 10  # alarms of single cells: where one variance was stated for a thousand, one mistake is enough

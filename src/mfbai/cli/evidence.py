@@ -39,7 +39,7 @@ def evidence(
     from mfbai.analysis.evidence import evidence as weigh
     from mfbai.analysis.guarantee import bias_alarms, intervals, risk
     from mfbai.errors import Faults
-    from mfbai.model.problem import Instance
+    from mfbai.model.instance import Instance
     from mfbai.model.spec import load
 
     faults = Faults()

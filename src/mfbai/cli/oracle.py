@@ -12,7 +12,7 @@ from mfbai.terminal import waiting
 
 if TYPE_CHECKING:
     from mfbai.analysis.oracle import Oracle
-    from mfbai.model.problem import Instance
+    from mfbai.model.instance import Instance
 
 MOST_ROWS, MOST_COLUMNS = 30, 7  # of the table; what is cut is counted
 

@@ -13,7 +13,7 @@ from mfbai.cli.output import console, print_json
 
 if TYPE_CHECKING:
     from mfbai.errors import Faults
-    from mfbai.model.problem import Instance
+    from mfbai.model.instance import Instance
     from mfbai.simulation import Runs
 
 

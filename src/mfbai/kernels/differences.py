@@ -10,7 +10,7 @@ from math import inf, sqrt
 from mfbai.kernels import e_values
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.laws import variance
-from mfbai.model.problem import Model
+from mfbai.model.compiled import Model
 
 STEPS = 60  # of a search outwards, each twice as long as the one before
 EXACT = 1e-3  # of an end's distance from the estimate: no closer is it looked for

@@ -1,7 +1,10 @@
 """What is known beforehand: problems, families, guesses, spec files.
 
 families     what is known of the noise, and what kernels see of it
-problem      Problem, Instance, and the Model that kernels see
+problem      Problem: what the learner knows
+instance     Instance: a problem with its truth, for simulations
+compiled     the Model that kernels see of a problem
+control      controlled fidelities: what they are made of
 correlation  what evaluations with one seed have in common, in a simulation
 means        tables of means that the bias bounds allow
 given        reading what these are made of, with every fault

@@ -249,3 +249,9 @@ def check_deviation(cells: Cells, family: Family | None, deviation: Any) -> Arra
     if table is not None:
         cells.refuse("deviation", table, table < 0, "a deviation cannot be negative")
     return table
+
+
+def read_only(table: Array | None, shape: tuple[int, int]) -> Array:
+    array = np.array(np.broadcast_to(np.asarray(table), shape), order="C")
+    array.flags.writeable = False
+    return array

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from mfbai.checks import numbers
 from mfbai.errors import Faults, unknown_name
 from mfbai.model.families import Gaussian
-from mfbai.model.problem import Instance, Problem
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Problem
 
 Array = NDArray[np.float64]
 

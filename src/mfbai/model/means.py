@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mfbai.model.correlation import Correlation
-from mfbai.model.problem import Array, Instance, Problem
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Array, Problem
 
 
 def instance_of(

@@ -1,4 +1,4 @@
-"""What the learner knows (Problem), what a simulation also knows (Instance), and what kernels see (Model).
+"""What the learner knows: the Problem.
 
 Every array is indexed (arm, fidelity) = (K, M), the top fidelity, whose mean is the true one, last.
 """
@@ -10,66 +10,24 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mfbai.checks import real
 from mfbai.errors import Fault, Faults, InvalidInput
+from mfbai.model.compiled import Model, make_model, noisy_family
 from mfbai.model.control import Control, ControlsLike
-from mfbai.model.correlation import Correlation, CorrelationLike, read_correlation
-from mfbai.model.families import Bounded, Family, Law
+from mfbai.model.correlation import CorrelationLike
+from mfbai.model.families import Family
 from mfbai.model.given import DIRECTIONS as DIRECTIONS
 from mfbai.model.given import ROUNDING as ROUNDING
 from mfbai.model.given import SEEDS as SEEDS
 from mfbai.model.given import Array as Array
-from mfbai.model.given import check_deviation, check_known, check_means, read_names, refuse_tie, top_interval
+from mfbai.model.given import check_known, read_names, read_only
 
-
-class Exact(NamedTuple):
-    """What the kernels know of the D deterministic fidelities, in the order of the problem: see `mfbai.run.exact`."""
-
-    value: Array  # (K, D) NaN while unknown
-    cost: Array  # (K, D)
-    bias_low: Array  # (K, D)
-    bias_high: Array  # (K, D)
-    top: bool  # whether the top fidelity is one of them: the last
-    contradicts: NDArray[np.bool_]  # (K, D) whether the value contradicts earlier ones of its arm
-    pending: NDArray[np.int64]  # (K, D) under way
-    spent: Array  # (1,) on values that are known
-    nats: Array  # (1,) of evidence that rule out an arm; a run sets it
-    wish: Array  # (K, D) how much each value is worth having; 0 for not at all
-    sure: NDArray[np.bool_]  # (K, D) whether it is worth its cost even if the biases are the least favourable
-    due: Array  # (1,) the cost at which to look again
-
-
-class Audit(NamedTuple):
-    """The part of the cost that goes to evaluations without bias of the arm that leads and of its closest rival."""
-
-    share: Array  # (1,) 0: there is none; a run sets it
-    spent: Array  # (2,) on such evaluations of the leader, and of the rival
-    asked: Array  # (1,) on those that came when they were due
-
-
-class Model(NamedTuple):
-    """A problem as the compiled kernels see it: as if larger were always better.
-
-    Fidelities are those with noise, and the top one. What is known of the others moves the interval of the top means.
-    """
-
-    cost: Array  # (K, M)
-    bias_low: Array  # (K, M) least and
-    bias_high: Array  # (K, M) greatest value of: mean here - mean at the top
-    top_low: Array  # (K,) least and
-    top_high: Array  # (K,) greatest top mean for which every cell still has a possible mean
-    tolerance: float  # an arm this close to the best is as good
-    law: Law
-    common: bool  # whether arms share seeds
-    epoch: NDArray[np.int64]  # (1,) grows when `law` or the interval of top means has changed for other cells too
-    beaten: NDArray[np.bool_]  # (K,) whether another arm is as good for certain, by the intervals of the top means
-    exact: Exact
-    audit: Audit
+if TYPE_CHECKING:
+    from mfbai.model.instance import Instance
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -133,9 +91,9 @@ class Problem:
         vars(self).update(
             arms=cells.arms,
             fidelities=cells.fidelities,
-            costs=_read_only(known.costs, cells.shape),
-            bias_low=_read_only(known.bias_low, cells.shape),
-            bias_high=_read_only(known.bias_high, cells.shape),
+            costs=read_only(known.costs, cells.shape),
+            bias_low=read_only(known.bias_low, cells.shape),
+            bias_high=read_only(known.bias_high, cells.shape),
             family=copy.deepcopy(known.family),  # the caller may change the arrays that it was made of
             direction=direction,
             seeds=seeds,
@@ -267,54 +225,8 @@ class Problem:
         return bool(np.isfinite(value) and low[fidelity] <= value <= high[fidelity])
 
     def model(self, tolerance: float = 0.0) -> Model:
-        """The arrays for the kernels, reflected if the problem minimises. They are copies: kernels compile a
-        second time for read-only arrays."""
-        gap = real(tolerance)
-        if gap is None or not 0 <= gap < np.inf:
-            raise InvalidInput([Fault("tolerance", f"is {tolerance!r:.60}: it must be 0 or more, and finite")])
-        low, high, ranges = self.bias_low, self.bias_high, self.family.ranges(self.n_fidelities)
-        if self.sign < 0:
-            low, high, ranges = 0.0 - high, 0.0 - low, (0.0 - ranges[1], 0.0 - ranges[0])  # no -0.0
-        seen, costs = self.noisy, self._noisy_costs()
-        law = self._noisy_family().law(costs.shape, self.sign)
-        known = (costs, _columns(low, seen), _columns(high, seen), *top_interval(low, high, ranges))
-        epoch, beaten = np.zeros(1, dtype=np.int64), np.zeros(self.n_arms, dtype=np.bool_)
-        audit = Audit(np.zeros(1), np.zeros(2), np.zeros(1))
-        return Model(*known, gap, law, self.seeds == "common", epoch, beaten, self._exact(low, high), audit)
-
-    def _noisy_costs(self) -> Array:
-        """Of what kernels see; a top fidelity that they never evaluate costs something, for arithmetic's sake."""
-        costs = _columns(self.costs, self.noisy)
-        costs[costs == 0] = 1.0
-        return costs
-
-    def _noisy_family(self) -> Family:
-        """Of what kernels see; a top fidelity that they never evaluate has noise, for the same reason."""
-        if len(self.noisy) == self.n_fidelities and not self.exact:
-            return self.family
-        family = self.family.at(self.noisy)
-        variance = getattr(family, "variance", None)
-        if variance is None or np.all(variance):
-            return family
-        table = np.asarray(variance, dtype=np.float64)
-        return dataclasses.replace(family, variance=np.where(table > 0, table, 1.0))  # type: ignore[call-arg]
-
-    def _exact(self, low: Array, high: Array) -> Exact:
-        shape = self.n_arms, len(self.exact)
-        return Exact(
-            value=np.full(shape, np.nan),
-            cost=_columns(self.costs, self.exact),
-            bias_low=_columns(low, self.exact),
-            bias_high=_columns(high, self.exact),
-            top=bool(self.deterministic[-1]),
-            contradicts=np.zeros(shape, dtype=np.bool_),
-            pending=np.zeros(shape, dtype=np.int64),
-            spent=np.zeros(1),
-            nats=np.ones(1),
-            wish=np.zeros(shape),
-            sure=np.zeros(shape, dtype=np.bool_),
-            due=np.zeros(1),
-        )
+        """What kernels see."""
+        return make_model(self, tolerance)
 
     def replace(self, **changes: Any) -> Problem:
         """The same problem, but for the arguments of Problem given here.
@@ -353,6 +265,8 @@ class Problem:
     ) -> Instance:
         """This problem with its truth, the (K, M) means; where the family does not say it, the deviation; and what
         values of one seed have in common."""
+        from mfbai.model.instance import Instance  # which has a problem in it
+
         about: dict[str, Any] = {"name": name, "ties": ties, "deviation": deviation, "correlation": correlation}
         return Instance(means, **self._arguments(), **about)
 
@@ -393,7 +307,7 @@ class Problem:
         return self.family.name == other.family.name and all(map(np.array_equal, self._arrays(), other._arrays()))
 
     def __repr__(self) -> str:
-        return f"<Problem: {self._summary()}>"
+        return f"<Problem: {self.summary()}>"
 
     def _words(self) -> tuple[Any, ...]:
         return self.arms, self.fidelities, self.direction, self.seeds, self.exact, self.controls, self.charged
@@ -418,7 +332,7 @@ class Problem:
         }
 
     def _arrays(self) -> tuple[Any, ...]:
-        noise = () if self.family.learns else self._noisy_family().law((self.n_arms, len(self.noisy)))
+        noise = () if self.family.learns else noisy_family(self).law((self.n_arms, len(self.noisy)))
         return (self.costs, self.bias_low, self.bias_high, *self.family.ranges(self.n_fidelities), *noise)
 
     def _label(self, m: int) -> str:
@@ -429,7 +343,7 @@ class Problem:
             return f"{name} of unknown bias"
         return f"{name}, deterministic" if self.deterministic[m] else name
 
-    def _summary(self) -> str:
+    def summary(self) -> str:
         arms = f"{self.n_arms} arms ({_some(self.arms)})"
         word = "fidelity" if self.n_fidelities == 1 else "fidelities"
         names = [self._label(m) for m in range(self.n_fidelities)]
@@ -438,180 +352,8 @@ class Problem:
         return f"{arms}, {fidelities}, {self.family.name}, {self.direction}{seeds}"
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
-class Instance:
-    """A problem and its truth: the (K, M) means. For simulation; a learner sees only `.problem`.
-
-    The best arm must be unique, unless `ties` says otherwise: then a tolerance is needed to find an answer.
-
-    `deviation` is the standard deviation of the values, for families that do not state it: one number, one per
-    fidelity or (K, M).
-
-    `correlation` is that of values with the same seed, of all arms and fidelities; or a table with that of `arms` at
-    one fidelity, of `fidelities` of one arm, and the `factor` they share, "normal" or "heavy". It matters only where
-    seeds are common.
-
-    >>> from mfbai.model.families import Gaussian
-    >>> instance = Instance([[0.4, 0.5], [0.7, 0.6]], costs=[0.5, 5], biases=[0.1, 0], family=Gaussian(0.01))
-    >>> instance.best, round(instance.gap, 3)
-    (1, 0.1)
-    """
-
-    problem: Problem
-    means: Array  # (K, M), read-only
-    deviation: Array | None  # (K, M), read-only; None if the family states the noise
-    name: str | None  # a label; two instances of different names can be equal
-    correlation: Correlation | None  # None if values are independent
-
-    def __init__(
-        self,
-        means: ArrayLike,
-        costs: ArrayLike,
-        biases: ArrayLike | tuple[ArrayLike, ArrayLike],
-        family: Family,
-        *,
-        arms: int | Sequence[str] | None = None,
-        fidelities: int | Sequence[str] | None = None,
-        direction: str = "maximise",
-        seeds: str = "independent",
-        deterministic: str | int | Sequence[str] | Sequence[int] | ArrayLike | None = None,
-        controls: ControlsLike = None,
-        charged: float = 0.0,
-        name: str | None = None,
-        ties: bool = False,
-        deviation: ArrayLike | None = None,
-        correlation: CorrelationLike = None,
-    ) -> None:
-        faults = Faults()
-        cells = read_names(faults, arms, fidelities, costs, biases, family, means)
-        known = check_known(cells, costs, biases, family, direction, seeds, deterministic, controls, charged)
-        table = check_means(cells, known, means)
-        if table is not None and known.sign is not None and not ties:
-            refuse_tie(faults, cells.arms, known.sign * table[:, -1])
-        spread = check_deviation(cells, known.family, deviation)
-        shared = read_correlation(faults, correlation, known.family)
-        faults.raise_if_any("instance")
-        about: dict[str, Any] = {"direction": direction, "seeds": seeds, "deterministic": deterministic}
-        about |= {"controls": controls, "charged": charged}
-        problem = Problem(cells.arms, costs, biases, family, fidelities=cells.fidelities, **about)
-        vars(self).update(
-            problem=problem,
-            means=_read_only(table, cells.shape),
-            deviation=None if spread is None else _read_only(spread, cells.shape),
-            name=name,
-            correlation=shared,
-        )
-        if spread is not None and any(problem.controls):
-            vars(self).update(deviation=_read_only(self.deviations(), cells.shape))
-
-    @property
-    def arms(self) -> tuple[str, ...]:
-        return self.problem.arms
-
-    @property
-    def fidelities(self) -> tuple[str, ...]:
-        return self.problem.fidelities
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(K, M)."""
-        return self.problem.shape
-
-    @property
-    def best(self) -> int:
-        """The index of the best arm."""
-        return int(np.argmax(self.problem.sign * self.means[:, -1]))
-
-    @property
-    def gap(self) -> float:
-        """How much better the best arm is than the second, at the top fidelity."""
-        second, first = np.sort(self.problem.sign * self.means[:, -1])[-2:]
-        return float(first - second)
-
-    def deviations(self) -> Array:
-        """(K, M) of the values, as a simulation draws them: stated, or the truth; of controlled fidelities that of the
-        sums of their parts."""
-        problem = self.problem
-        found = self.deviation
-        if found is None:
-            table = np.asarray(getattr(problem.family, "proxy", getattr(problem.family, "variance", np.nan)))
-            found = np.sqrt(np.broadcast_to(table.astype(np.float64), self.shape))
-        full = np.array(found)
-        for m, control in enumerate(problem.controls):
-            if control is not None:
-                full[:, m] = control.deviation(full, self.in_common(control))
-        return full
-
-    def in_common(self, control: Control) -> Array:
-        """(K,) the correlation of the top and what controls it, at the same seed. Two-point values of different means
-        and deviations, which stand for bounded ones, may not have as much as was asked for."""
-        share = 0.0 if self.correlation is None else self.correlation.fidelities
-        shares = np.full(self.shape[0], share)
-        if not isinstance(self.problem.family, Bounded):
-            return shares
-        top, by = high_chances(self.problem.family, self.means)[:, [-1, control.by]].T
-        less, more = np.minimum(top, by), np.maximum(top, by)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            most = np.sqrt(less * (1 - more) / (more * (1 - less)))
-        return np.asarray(np.minimum(shares, np.where(np.isnan(most), 0.0, most)))
-
-    def model(self, tolerance: float = 0.0) -> Model:
-        """That of the problem, with what a simulation draws values by."""
-        model = self.problem.model(tolerance)
-        if self.deviation is None:
-            return model
-        return model._replace(law=model.law._replace(deviation=_columns(self.deviation, self.problem.noisy)))
-
-    def with_variance(self, variance: ArrayLike) -> Instance:
-        """The same instance with another known variance (or proxy)."""
-        other = copy.copy(self)
-        vars(other).update(problem=self.problem.with_variance(variance))
-        return other
-
-    def with_seeds(self, seeds: str) -> Instance:
-        """The same instance with "independent" or "common" seeds."""
-        other = copy.copy(self)
-        vars(other).update(problem=self.problem.replace(seeds=seeds))
-        return other
-
-    def to_dict(self) -> dict[str, Any]:
-        """The tables of a spec file (see mfbai.model.spec)."""
-        shared = {} if self.correlation is None else {"correlation": self.correlation.to_spec()}
-        spread = {} if self.deviation is None else {"deviation": self.deviation.tolist()}
-        return {**self.problem.to_dict(), "truth": {"means": self.means.tolist(), **spread, **shared}}
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Instance):
-            return NotImplemented
-        same = self.problem == other.problem and self.correlation == other.correlation
-        tables = [(part.means, -1.0 if part.deviation is None else part.deviation) for part in (self, other)]
-        return same and all(map(np.array_equal, *tables))
-
-    def __repr__(self) -> str:
-        label = f" {self.name!r}" if self.name else ""
-        shared = "" if self.correlation is None else f", correlation {self.correlation}"
-        return f"<Instance{label}: {self.problem._summary()}, best {self.arms[self.best]!r} by {self.gap:.4g}{shared}>"
-
-
-def high_chances(family: Bounded, means: Array) -> Array:
-    """(K, M) that of the higher of two values, which have any mean and deviation possible between the bounds."""
-    low, high = family.ranges(means.shape[1])
-    return np.asarray((means - low) / (high - low))
-
-
 def _is_index(given: Any, count: int) -> bool:
     return isinstance(given, int | np.integer) and not isinstance(given, bool) and bool(0 <= given < count)
-
-
-def _columns(table: Array, fidelities: list[int]) -> Array:
-    """A copy of these columns, as kernels want it."""
-    return np.array(table[:, fidelities], order="C")
-
-
-def _read_only(table: Array | None, shape: tuple[int, int]) -> Array:
-    array = np.array(np.broadcast_to(np.asarray(table), shape), order="C")
-    array.flags.writeable = False
-    return array
 
 
 def _cost_entry(cost: Array) -> Any:
@@ -630,3 +372,12 @@ def _bias_entry(low: Array, high: Array) -> Any:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names if len(names) <= 6 else [*names[:3], "...", names[-1]])
+
+
+def __getattr__(name: str) -> Any:
+    """Instance was here once."""
+    if name != "Instance":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from mfbai.model.instance import Instance
+
+    return Instance

@@ -58,7 +58,8 @@ from mfbai.model import instances
 from mfbai.model.families import FAMILIES, Family, Gaussian
 from mfbai.model.given import refuse_tie
 from mfbai.model.guess import FORMS, Guess, read_guess
-from mfbai.model.problem import Instance, Problem
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Problem
 
 # What stands in for an entry that is missing or unreadable, so that the others can still be checked.
 ANY_COST = 1.0

@@ -16,7 +16,8 @@ from mfbai.analysis.literature import believed_rival_fidelities as second_notion
 from mfbai.analysis.literature import earlier_lower_bound, never_used
 from mfbai.analysis.oracle import Oracle, oracle
 from mfbai.model.families import Gaussian
-from mfbai.model.problem import ROUNDING, Instance
+from mfbai.model.instance import Instance
+from mfbai.model.problem import ROUNDING
 from mfbai.model.spec import check_instance
 from mfbai.paper.pieces import Table
 from mfbai.paper.sparsity import USED, confined, count, is_dense, prove

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.model.problem import Instance
+from mfbai.model.instance import Instance
 from mfbai.model.spec import check_instance
 from mfbai.paper.claims import Claim
 

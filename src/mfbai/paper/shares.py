@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfbai.analysis.oracle import oracle
-from mfbai.model.problem import Instance
+from mfbai.model.instance import Instance
 from mfbai.paper.claims import UNDECIDED, Claim, above, near
 from mfbai.paper.intervals import Interval, mean
 from mfbai.paper.pieces import SEED, Columns, Computation, Figure, Made, Noise, Part, Results, Scale, complete

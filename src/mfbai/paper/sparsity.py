@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfbai.analysis.oracle import Oracle, oracle
+from mfbai.model.instance import Instance
 from mfbai.model.instances import random_instance
-from mfbai.model.problem import Instance
 from mfbai.paper.intervals import share
 
 SHAPES = ((2, 2), (2, 5), (3, 2), (3, 5), (4, 5), (6, 5), (10, 5), (20, 5))

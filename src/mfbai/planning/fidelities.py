@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mfbai.model.guess import Guess
-from mfbai.model.problem import Instance
+from mfbai.model.instance import Instance
 from mfbai.model.spec import load, load_guess
 from mfbai.planning.plans import plan
 from mfbai.planning.results import Plan

@@ -15,7 +15,8 @@ from mfbai.checks import check_delta, check_integers
 from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.model.correlation import Correlation, CorrelationLike, read_correlation
 from mfbai.model.guess import Guess
-from mfbai.model.problem import Array, Instance, Problem
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Array, Problem
 from mfbai.model.spec import check_instance, load, load_guess
 from mfbai.planning import results, truths, variants
 from mfbai.planning.controlled import flat, flat_guess, from_pilot, guess_of, more_pilot

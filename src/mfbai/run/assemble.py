@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from mfbai.checks import real
 from mfbai.errors import Faults, suggestion
-from mfbai.model.problem import Instance, Model, Problem
+from mfbai.model.compiled import Model
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Problem
 from mfbai.run.exact import first_wishes
 from mfbai.stopping import DEFAULT, RULES, Rule, glr, own
 from mfbai.stopping.exclusion import MOST_PAIRS

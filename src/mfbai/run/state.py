@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.model.problem import Model
+from mfbai.model.compiled import Model
 
 
 def arrays_of(record: Any) -> list[NDArray[Any]]:

@@ -13,7 +13,7 @@ from mfbai.kernels.laws import sample
 from mfbai.kernels.stats import SEEDS
 from mfbai.model.correlation import Correlation
 from mfbai.model.families import Bounded, BoundedLaw
-from mfbai.model.problem import Instance, high_chances
+from mfbai.model.instance import Instance, high_chances
 
 
 class Independent(NamedTuple):

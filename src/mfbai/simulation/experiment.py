@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from mfbai.checks import check_choice, check_delta, check_integers
 from mfbai.errors import Faults
 from mfbai.kernels.stats import make_stats
-from mfbai.model.problem import Instance, Model
+from mfbai.model.compiled import Model
+from mfbai.model.instance import Instance
 from mfbai.model.spec import check_instance
 from mfbai.run.assemble import assemble, choose
 from mfbai.run.loop import advance, make_outcome

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.model.problem import Instance
+from mfbai.model.instance import Instance
 from mfbai.simulation.confidence import half_width
 from mfbai.simulation.engine import for_each_run, warm_up
 from mfbai.simulation.experiment import Run, Setup, prepare

@@ -6,8 +6,8 @@ import numpy as np
 
 from mfbai.errors import Fault, InvalidInput
 from mfbai.kernels.jit import kernel
+from mfbai.model.compiled import Model
 from mfbai.model.families import Memory
-from mfbai.model.problem import Model
 
 
 def top_fidelity(model: Model) -> Model:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.stats import Stats, make_stats, record
-from mfbai.model.problem import Model
+from mfbai.model.compiled import Model
 from mfbai.strategies import mf_grad
 from mfbai.strategies.common import top_fidelity
 from mfbai.strategies.interface import Strategy, ask, tell

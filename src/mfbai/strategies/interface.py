@@ -13,7 +13,8 @@ from typing import Any
 from mfbai.kernels.jit import generic, kernel
 from mfbai.kernels.stats import ROOM as ROOM
 from mfbai.kernels.stats import SEEDS as SEEDS
-from mfbai.model.problem import Instance, Problem
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Problem
 
 
 @generic(2)

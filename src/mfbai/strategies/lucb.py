@@ -21,7 +21,7 @@ import numpy as np
 
 from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.kernels.jit import kernel
-from mfbai.model.problem import Instance
+from mfbai.model.instance import Instance
 from mfbai.strategies.common import tail_variance
 from mfbai.strategies.interface import Strategy, ask, tell
 

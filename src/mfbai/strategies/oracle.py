@@ -13,7 +13,7 @@ import numpy as np
 
 from mfbai.errors import Fault, InvalidInput
 from mfbai.kernels.jit import kernel
-from mfbai.model.problem import Instance
+from mfbai.model.instance import Instance
 from mfbai.strategies.interface import Strategy, ask, tell
 
 UNUSED = 1e-9  # a share of the cost that is rounding

@@ -14,7 +14,7 @@ import numpy as np
 from mfbai.kernels.allocation import Work, allocate, make_work, write
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.stats import Stats, make_stats, record
-from mfbai.model.problem import Model
+from mfbai.model.compiled import Model
 from mfbai.strategies.common import every_cell_seen, top_fidelity
 from mfbai.strategies.interface import Strategy, ask, tell
 

@@ -18,7 +18,8 @@ from mfbai.analysis import bearing
 from mfbai.analysis.guarantee import find_risk
 from mfbai.kernels.exact import certain
 from mfbai.kernels.stats import make_stats
-from mfbai.model.problem import Array, Model
+from mfbai.model.compiled import Model
+from mfbai.model.problem import Array
 from mfbai.run import loop
 from mfbai.run.state import own_model
 from mfbai.stopping import contrasts, e_process

@@ -11,7 +11,8 @@ from typing import Any
 from mfbai.checks import check_integers
 from mfbai.errors import EvaluationFailed, Fault, Faults, InvalidInput, UnknownName
 from mfbai.model.guess import Guess
-from mfbai.model.problem import Instance, Problem
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Problem
 from mfbai.planning.fidelities import plan_fidelities
 from mfbai.study import sentences
 from mfbai.study.settings import STOP

@@ -19,7 +19,8 @@ from mfbai.analysis.pilot import Pilot, read_pilot
 from mfbai.analysis.values import PAIRED, Values, read_rows
 from mfbai.checks import check_integers
 from mfbai.errors import EvaluationFailed, Fault, Faults, InvalidInput, NothingToAsk, StudyOver, suggestion
-from mfbai.model.problem import Instance, Problem
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Problem
 from mfbai.model.spec import load
 from mfbai.study.settings import check_value, permute
 from mfbai.study.status import Trial

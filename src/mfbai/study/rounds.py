@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mfbai.analysis.paired import least_contrasts, lower_end
-from mfbai.model.problem import Model
+from mfbai.model.compiled import Model
 from mfbai.stopping.rounds import values_of
 from mfbai.strategies.interface import SEEDS
 

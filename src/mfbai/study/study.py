@@ -14,7 +14,8 @@ import numpy as np
 from mfbai._version import __version__
 from mfbai.checks import check_integers, real
 from mfbai.errors import Fault, Faults, InvalidInput, NothingToAsk, StudyOver, TrialClosed, suggestion
-from mfbai.model.problem import Array, Instance, Problem
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Array, Problem
 from mfbai.study import storage as storages
 from mfbai.study.fold import Cell, Fold, contradiction
 from mfbai.study.history import Point

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from mfbai.kernels.laws import sample
 from mfbai.kernels.stats import Stats, make_stats
-from mfbai.model.problem import Instance, Model
+from mfbai.model.compiled import Model
+from mfbai.model.instance import Instance
 from mfbai.model.spec import from_dict
 from mfbai.run import loop
 from mfbai.run.state import arrays_of

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from mfbai.kernels.betting import SCALES, capital
 from mfbai.kernels.laws import divergence, sample, slopes, variance, wager
 from mfbai.kernels.stats import Stats, make_stats, record_all
+from mfbai.model.compiled import Model
 from mfbai.model.families import FAMILIES, Family
-from mfbai.model.problem import Instance, Model
+from mfbai.model.instance import Instance
 from mfbai.model.spec import dumps, from_dict, loads
 from mfbai.simulation import simulate
 from mfbai.stopping import e_process

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mfbai.model.problem import Instance
+from mfbai.model.instance import Instance
 from mfbai.model.spec import check_instance
 from mfbai.run import loop
 from mfbai.run.state import arrays_of

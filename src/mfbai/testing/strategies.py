@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from mfbai.model.problem import Instance, Model
+from mfbai.model.compiled import Model
+from mfbai.model.instance import Instance
 from mfbai.model.spec import check_instance
 from mfbai.run import loop
 from mfbai.stopping import own, stylised

@@ -16,7 +16,8 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from mfbai.errors import Fault, InvalidInput, UnknownName
-from mfbai.model.problem import Instance, Problem
+from mfbai.model.instance import Instance
+from mfbai.model.problem import Problem
 from mfbai.model.spec import from_dict, parse
 from mfbai.study.limits import LONGEST_NAME
 from mfbai.web.guard import Receive, Scope, Send
