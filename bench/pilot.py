@@ -12,7 +12,6 @@ import numpy as np
 from scipy.stats import beta
 
 import mfbai
-from mfbai.analysis.controls import best_others
 from mfbai.analysis.pairs import Pairs
 from mfbai.analysis.pilot import Pilot, make_pilot
 
@@ -118,8 +117,7 @@ def advice(pilots, seed):
             rng, problem = np.random.default_rng(seed), make_problem()
             found = [make_pilot(problem, draw(rng, problem, rho, shared)[0]).control for _ in range(pilots)]
             costs = [1.0 if one is None else relative_cost(one.others, one.coefficient, rho) for one in found]
-            best = best_others(rho, COSTS[0], 0.0) if rho else 1
-            ideal = min(1.0, relative_cost(best, rho * best / (best + 1), rho))
+            ideal = min(1.0, *(relative_cost(r, rho * r / (r + 1), rho) for r in range(1, 1000)))
             advised = 100 * np.mean([one is not None for one in found])
             yield f"| {rho:g} | {shared:g} | {advised:.1f} % | {np.mean(costs):.3g} | {ideal:.3g} |"
 

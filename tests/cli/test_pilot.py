@@ -95,6 +95,8 @@ def test_a_program_that_fails_ends_it(folder, refuse):
         (["--command", COMMAND, "--bounds", "1%", "--spec", "x.toml"], "--bounds is '1%': give a number such as 0.01"),
         (["--command", COMMAND, "--bounds", "2", "--spec", "x.toml"], "--bounds is 2.0: give a probability"),
         (["--command", COMMAND, "--spec", "no/x.toml"], "is in a folder that does not exist"),
+        (["--command", COMMAND, "--spec", "designs.toml"], "--spec 'designs.toml' would replace the spec"),
+        (["--csv", "v.csv", "--spec", "./v.csv"], "--spec 'v.csv' would replace the values: give another file"),
         (["--command", COMMAND, "--plot", "x.doc"], "name it as a picture"),
         (["--command", COMMAND, "--seeds", "2", "--variances", "0.01", "--spec", "x.toml"], "a pilot of 2 seeds says"),
         (["--csv", "v.csv", "--arms", "plain"], "--arms is given without a --command"),

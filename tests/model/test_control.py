@@ -140,7 +140,7 @@ def test_charged_risk_is_kept():
             plain(charged=wrong)
 
 
-@pytest.mark.parametrize("entry", ["others = 12}", "others = 0, coefficient = 0.9}", "others = 12, coefficient = -1}"])
+@pytest.mark.parametrize("entry", ["others = 12}", "others = 0, coefficient = 0.9}", "others = 12, coefficient = 0}"])
 def test_a_file_is_refused_with_the_fidelity_that_is_wrong(entry):
     text = dumps(controlled()).replace("others = 12, coefficient = 0.9}", entry)
     with pytest.raises(InvalidInput, match=r"controls\['fine by coarse'\]"):

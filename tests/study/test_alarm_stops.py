@@ -88,13 +88,14 @@ def test_a_study_can_continue_in_spite_of_an_alarm():
     assert verify(study.export()).verdict == verdict
 
 
-def test_a_result_that_decides_is_a_verdict_with_its_alarms():
-    """The rule decides at the very result that raises the alarm."""
-    study = create_study(PROBLEM, 0.05, storage="sqlite://", strategy="frugal")
+@pytest.mark.parametrize(("on_alarm", "state"), [("stop", "alarm"), ("continue", "decided")])
+def test_a_result_that_decides_and_raises_an_alarm_is_no_answer_unless_asked_for(on_alarm, state):
+    study = create_study(PROBLEM, 0.05, storage="sqlite://", strategy="frugal", on_alarm=on_alarm)
     for arm in ("plain", "wide", "deep"):
         study.add(arm, 1, [0.5])
     study.add("wide", 0, [3.0] * 40)
-    assert (study.result.state, study.result.arm, bool(study.result.alarms)) == ("decided", "wide", True)
+    assert (study.result.state, study.result.arm, bool(study.result.alarms)) == (state, "wide", True)
+    assert verify(study.export()).verdict == study.result
 
 
 def test_a_stopped_study_survives_a_snapshot(monkeypatch):

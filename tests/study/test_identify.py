@@ -178,7 +178,7 @@ def test_values_that_the_family_has_not_end_the_call_and_are_not_kept(tmp_path, 
     monkeypatch.setattr("mfbai.study.study.Study.warm_up", lambda self: None)  # nothing is counted: compile nothing
     problem = Problem(2, [0.1, 1.0], [0.1, 0.0], Bernoulli())
     url = f"sqlite:///{tmp_path / 'studies.db'}"
-    with pytest.raises(InvalidInput, match="value is"):
+    with pytest.raises(InvalidInput, match=r"the value of 'arm 1' at 'fidelity 1' with seed \d+ is"):
         identify(lambda arm, fidelity, seed: value, problem, 0.05, name="s", storage=url)
     events = [event.body["kind"] for event in load_study("s", storage=url).journal()]
     assert events == ["create", "ask"]

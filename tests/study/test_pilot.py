@@ -164,9 +164,8 @@ def test_what_has_no_noise_is_evaluated_once_an_arm(tmp_path):
 
 
 def test_values_that_are_not_possible_end_the_call():
-    with pytest.raises(InvalidInput, match="value is nan: give a finite number") as refused:
+    with pytest.raises(InvalidInput, match=r"the value of '.*' at '.*' with seed \d+ is nan: give a finite number"):
         mfbai.pilot(lambda arm, fidelity, seed: float("nan"), PROBLEM)
-    assert refused.value.__notes__[0].startswith(f"This was the evaluation of {PROBLEM.arms[0]!r} at ")
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,10 @@ def again_in(study):
     return type(study)(study._storage, study._study)
 
 
-def test_bounds_that_are_still_too_narrow_stop_it_at_once():
-    second = run().reopen("second", {"fidelity 1": (-0.3, 0.1)})
+@pytest.mark.parametrize("narrow", [(-0.3, 0.1), 0.02])
+def test_bounds_that_are_still_too_narrow_stop_it_at_once(narrow):
+    """Also where the values, with these bounds, would decide for the wrong arm."""
+    second = run().reopen("second", {"fidelity 1": narrow})
     assert second.result.state == "alarm"
     assert verify(second.export())
     third = second.reopen("third", {"fidelity 1": 0.7})

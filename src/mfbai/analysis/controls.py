@@ -3,11 +3,12 @@
 With correlation rho at one seed, r other seeds and the best coefficient, a controlled value has 1 - rho^2 r / (r + 1)
 of the top's variance, at 1 + (1 + r) c of its cost, c being the cost of the other fidelity over that of the top. But a
 decision takes a few values of each arm however little they vary. If noise makes it W values of the top, and `few` are
-needed in any case, a decision by controlled values costs
+needed in any case (see `effort`), a decision by controlled values costs
 
     (1 + (1 + r) c) (few / W + 1 - rho^2 r / (r + 1)) / (few / W + 1)
 
-times that by the top alone, and the best r + 1 is about sqrt(rho^2 / (c (1 - rho^2 + few / W))).
+times that by the top alone, and the best r + 1 is about sqrt(rho^2 / (c (1 - rho^2 + few / W))). Where values are
+bounded, controlled ones have a wider range, and need more in any case: the first `few` grows by that.
 
 Where arms share seeds, what counts is how differences of arms vary: all this then is of values less their mean over the
 arms at the same seed.
@@ -24,26 +25,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mfbai.analysis.paired_noise import Estimated, Interval, centred, estimate, share
+from mfbai.analysis.effort import Effort, Efforts, counted, race_of, width_of
+from mfbai.analysis.paired_noise import CLOSE, Estimated, Interval, estimate, pooled_deviation, share
 from mfbai.analysis.pairs import Pairs
 from mfbai.model.control import MOST_OTHERS
+from mfbai.model.families import Bounded
 from mfbai.model.problem import Array, Problem
 
 PAYS = 1.1  # times cheaper: less is not worth the trouble
 USUAL_SEEDS = 8  # of a pilot
 MOST_SEEDS = 1000  # of a pilot: nobody is told to make a larger one
-NATS = 5.0  # of evidence that a decision takes, roughly: ln(1 / 0.05) and what it costs to find out what is best
-UNKNOWN_NEED = 40.0  # values that the top alone needs for each arm, if a pilot of one arm cannot tell
-FEW_KNOWN, FEW_LEARNT = 1.0, 6.0  # values that a decision takes at least: if variances are known, and if not
-
 GAINS, LOSES, OPEN = "pays", "does not pay", "too few seeds to tell"
 
 
 class Terms(NamedTuple):
     """What a decision is to be made by."""
 
-    few: float  # values that it takes at least
-    need: float  # values that the top alone takes for each arm
+    efforts: Callable[[int], Efforts]  # that it takes with the top alone, as known after a pilot of so many seeds
     shared: bool  # whether arms share seeds
     handicap: Callable[[int], float] | None = None  # if variances are limits from a pilot of so many seeds: what the
     # proof goes by over what was seen, for a controlled value over the same for the top. None if they are true ones.
@@ -72,12 +70,8 @@ class ControlAdvice(NamedTuple):
 
 def make_advice(problem: Problem, pairs: Pairs, terms: Terms) -> tuple[ControlAdvice, ...]:
     """For each noisy fidelity below the top."""
-    costs = problem.costs[pairs.arms].mean(axis=0)
-    top = pairs.values[:, :, -1]
     return tuple(
-        advise(problem.fidelities[m], pairs.values[:, :, n], top, float(costs[m] / costs[-1]), terms)
-        for n, m in enumerate(pairs.fidelities[:-1])
-        if not problem.deterministic[m]
+        advise(problem, pairs, n, terms) for n, m in enumerate(pairs.fidelities[:-1]) if not problem.deterministic[m]
     )
 
 
@@ -93,10 +87,8 @@ def best_of(advice: tuple[ControlAdvice, ...]) -> ControlAdvice | None:
 
 def make_terms(problem: Problem, pairs: Pairs, shared: bool) -> Terms:
     """A stated variance is what a proof goes by, however much values vary."""
-    few = FEW_LEARNT if problem.family.learns else FEW_KNOWN
-    need = needed(pairs.values[:, :, -1], problem.sign, shared)
-    need = need if shared else max(need * stated_over_seen(problem, pairs), 1.0)
-    return Terms(few, need, shared)
+    race, factor = race_of(problem, pairs, shared), 1.0 if shared else stated_over_seen(problem, pairs)
+    return Terms(lambda seeds: race.efforts(seeds).times(factor), shared)
 
 
 def states_variances(problem: Problem) -> bool:
@@ -113,31 +105,35 @@ def stated_over_seen(problem: Problem, pairs: Pairs) -> float:
     return float(table[pairs.arms, -1].mean() / pooled_deviation(pairs.values[:, :, -1]) ** 2)
 
 
-def advise(name: str, by: Array, top: Array, ratio: float, terms: Terms) -> ControlAdvice:
-    """For one fidelity, whose cost over that of the top is `ratio`; values are (arms, seeds)."""
-    shared = terms.shared
+def advise(problem: Problem, pairs: Pairs, n: int, terms: Terms) -> ControlAdvice:
+    """For the n-th fidelity of a pilot. One that runs against the top has a negative coefficient."""
+    by, top = (counted(pairs.values[:, :, k], terms.shared) for k in (n, -1))
+    against = -1.0 if share(by, top) < 0 else 1.0
+    m = pairs.fidelities[n]
+    costs = problem.costs[pairs.arms].mean(axis=0)
+    deviations = [pooled_deviation(part) for part in (by, top)]
+    scale = deviations[1] / deviations[0] if deviations[0] > 0 else 0.0
+    swing = 2.0 * width_of(problem, m) / width_of(problem, -1) if isinstance(problem.family, Bounded) else 0.0
 
     def correlation(pair: Array) -> float:
-        return share(*(counted(pair[:, :, n], shared) for n in range(2)))
+        return share(against * counted(pair[:, :, 0], terms.shared), counted(pair[:, :, 1], terms.shared))
 
-    found = estimate(correlation, np.stack([by, top], axis=2))
-    known = found.interval()
-    rho = max(known.estimate, 0.0)
-    floor = terms.few / (terms.need * terms.worse(found.seeds))
-    others = best_others(max(0.5 * (rho + max(known.low, 0.0)), 1e-3), ratio, floor)
-    deviations = [pooled_deviation(counted(part, shared)) for part in (by, top)]
-    coefficient = rho * deviations[1] / deviations[0] * others / (others + 1) if deviations[0] > 0 else 0.0
+    found = estimate(correlation, pairs.values[:, :, [n, -1]])
+    choice = Choice(found, float(costs[m] / costs[-1]), swing * scale, terms)
+    rho, others = choice.rho, choice.others
+    coefficient = against * rho * scale * others / (others + 1)
+    by, top = pairs.values[:, :, n], pairs.values[:, :, -1]
     spread = pooled_deviation(top - coefficient * by) ** 2 + (coefficient * pooled_deviation(by)) ** 2 / others
-    choice = Choice(found, rho, others, ratio, terms)
     verdict = choice.verdict(found.seeds)
+    known = found.interval()
     return ControlAdvice(
-        fidelity=name,
-        correlation=known,
+        fidelity=problem.fidelities[m],
+        correlation=known if against > 0 else Interval(-known.estimate, -known.high, -known.low),
         others=others,
         coefficient=coefficient,
-        cost=1.0 + (1 + others) * ratio,
+        cost=1.0 + (1 + others) * choice.ratio,
         deviation=sqrt(spread),
-        gain=Interval(*(choice.gain(truth, found.seeds) for truth in choice.interval(found.seeds))),
+        gain=choice.gains(found.seeds),
         verdict=verdict,
         more_seeds=choice.more_seeds() if verdict == OPEN else None,
     )
@@ -147,38 +143,39 @@ class Choice(NamedTuple):
     """A number of other seeds and the coefficient that is best for a correlation, and what they bring."""
 
     found: Estimated
-    rho: float
-    others: int
-    ratio: float
+    ratio: float  # the cost of the fidelity over that of the top
+    swing: float  # what a coefficient of 1 adds to the range of bounded values, over that of the top
     terms: Terms
 
-    def interval(self, seeds: int) -> Interval:
-        """The correlation that counts, after so many seeds: with limits of variances that which was seen."""
-        return self.found.interval(seeds) if self.terms.handicap is None else Interval(*3 * [self.rho])
+    @property
+    def rho(self) -> float:
+        return max(self.found.interval().estimate, 0.0)
 
-    def gain(self, truth: float, seeds: int) -> float:
-        """The cost of a decision by the top alone over that by controlled values, at a correlation of `truth`."""
-        return self._gain(truth, self.rho, self.others, seeds)
+    @property
+    def others(self) -> int:
+        careful = 0.5 * (self.rho + max(self.found.interval().low, 0.0))
+        seeds = self.found.seeds
+        return self._best_others(max(careful, 1e-3), self.terms.efforts(seeds).expected, seeds)
 
-    def most(self, truth: float, seeds: int) -> float:
-        """The same for the best number of other seeds and the best coefficient."""
-        rho = min(max(truth, 0.0), 1 - 1e-9)
-        floor = self.terms.few / (self.terms.need * self.terms.worse(seeds))
-        return self._gain(rho, rho, best_others(rho, self.ratio, floor), seeds) if rho > 0 else 0.0
-
-    def _gain(self, truth: float, assumed: float, others: int, seeds: int) -> float:
-        part = others / (others + 1)
-        variance = 1.0 + part * assumed * (assumed - 2.0 * truth)  # over that of the top
-        floor = self.terms.few / self.terms.need
-        cost = (1.0 + (1 + others) * self.ratio) * (floor + self.terms.worse(seeds) * max(variance, 1e-12))
-        return (floor + 1.0) / cost
+    def gains(self, seeds: int) -> Interval:
+        """The cost of a decision by the top alone over that by controlled values, as known after so many seeds."""
+        known, (least, expected, most) = self._correlation(seeds), self.terms.efforts(seeds)
+        cases = (known.estimate, expected), (known.low, least), (known.high, most), (known.low, most)
+        found = [self._gain(truth, self.rho, self.others, effort, seeds) for truth, effort in cases]
+        return Interval(found[0], min(found), max(found))
 
     def verdict(self, seeds: int) -> str:
-        """What so many seeds would say."""
-        known = self.interval(seeds)
-        if self.rho > 0 and self.gain(known.low, seeds) >= PAYS:
+        """What so many seeds would say: whether it pays on average over how far apart arms may be, and at the lowest
+        likely correlation loses no more than it must bring otherwise."""
+        known, expected = self._correlation(seeds), self.terms.efforts(seeds).expected
+        likely, least = (self._gain(rho, self.rho, self.others, expected, seeds) for rho in (known.estimate, known.low))
+        if self.rho > 0 and likely >= PAYS and least >= 1.0 / PAYS:
             return GAINS
-        return LOSES if self.most(known.high, max(seeds, MOST_SEEDS)) < PAYS else OPEN
+        return LOSES if self._most(seeds) < PAYS else OPEN
+
+    def _correlation(self, seeds: int) -> Interval:
+        """That which counts; with limits of variances it is the one that was seen."""
+        return self.found.interval(seeds) if self.terms.handicap is None else Interval(*3 * [self.rho])
 
     def more_seeds(self) -> int | None:
         """The fewest that would tell; None if that takes too many."""
@@ -190,35 +187,26 @@ class Choice(NamedTuple):
         enough = bisect_left(range(MOST_SEEDS), 1, lo=seeds + 1, key=lambda n: self.verdict(n) != OPEN)
         return enough - seeds
 
+    def _most(self, seeds: int) -> float:
+        """What the best number of other seeds and coefficient could bring, with limits of many seeds."""
+        rho = min(max(self.found.interval(seeds).high, 0.0), CLOSE)
+        if rho == 0.0:
+            return 0.0
+        effort, many = self.terms.efforts(seeds).most, max(seeds, MOST_SEEDS)
+        return self._gain(rho, rho, self._best_others(rho, effort, many), effort, many)
 
-def counted(values: Array, shared: bool) -> Array:
-    """What counts of values, (arms, seeds): less their mean over the arms, where these share seeds."""
-    return np.asarray(values - values.mean(axis=0)) if shared else values
+    def _best_others(self, rho: float, effort: Effort, seeds: int) -> int:
+        floor = self._few(rho, effort) / (effort.need * self.terms.worse(seeds))
+        best = rho / sqrt(self.ratio * (1.0 - rho**2 + floor)) - 1.0
+        return int(min(max(round(best), 1), MOST_OTHERS))
 
+    def _few(self, coefficient: float, effort: Effort) -> float:
+        """Values that are needed in any case, if controlled: of a wider range."""
+        return effort.few * (1.0 + self.swing * coefficient)
 
-def pooled_deviation(values: Array) -> float:
-    """Of values, (arms, seeds), around the mean of each arm."""
-    arms, seeds = values.shape
-    return sqrt((centred(values) ** 2).sum() / (arms * (seeds - 1)))
-
-
-def best_others(rho: float, ratio: float, few: float) -> int:
-    """How many other seeds, at a correlation of rho: as cost and variance have it, and `few` values over those that the
-    top alone needs."""
-    best = rho / sqrt(ratio * (1.0 - rho**2 + few)) - 1.0
-    return int(min(max(round(best), 1), MOST_OTHERS))
-
-
-def needed(top: Array, sign: float, shared: bool) -> float:
-    """Values that the top alone needs for each arm, roughly: the mean over all but the best of (arms, seeds).
-
-    A gap is taken to be no smaller than the pilot can see.
-    """
-    arms, seeds = top.shape
-    if arms < 2:
-        return UNKNOWN_NEED
-    best = int(np.argmax(sign * top.mean(axis=1)))
-    ahead = np.delete(top[best] - top, best, axis=0)
-    squares = ahead.mean(axis=1) ** 2 + ahead.var(axis=1, ddof=1) / seeds
-    noise = pooled_deviation(counted(top, shared)) ** 2
-    return float(max(np.mean(4.0 * NATS * noise / np.maximum(squares, 1e-300)), 1.0))
+    def _gain(self, truth: float, assumed: float, others: int, effort: Effort, seeds: int) -> float:
+        """At a correlation of `truth`, with the coefficient that is best for the one assumed."""
+        part = others / (others + 1)
+        variance = max(1.0 + part * assumed * (assumed - 2.0 * truth), 1e-12)  # over that of the top
+        values = self._few(assumed * part, effort) + effort.need * self.terms.worse(seeds) * variance
+        return (effort.few + effort.need) / ((1.0 + (1 + others) * self.ratio) * values)

@@ -12,13 +12,14 @@ from mfbai._version import __version__
 from mfbai.analysis import controls
 from mfbai.analysis.controls import (
     ControlAdvice,
+    Terms,
     best_of,
     make_advice,
-    make_terms,
     more_seeds,
     stated_over_seen,
     states_variances,
 )
+from mfbai.analysis.effort import FEW_KNOWN, race_of
 from mfbai.analysis.paired_noise import pair_factor, variance_factor
 from mfbai.checks import real
 from mfbai.errors import Fault, Faults, InvalidInput
@@ -63,9 +64,10 @@ class Onward:
         def handicap(seeds: int) -> float:
             return 1.0 if stated is None else self._pair_factor(seeds) / stated
 
-        terms = make_terms(given, pairs, shared=False)
-        need = terms.need if stated is not None else terms.need * self._pair_factor(self.pilot.seeds)
-        return make_advice(given, pairs, terms._replace(few=controls.FEW_KNOWN, need=need, handicap=handicap))
+        factor = self._pair_factor(self.pilot.seeds) if stated is None else stated
+        race = race_of(given, pairs, shared=False)._replace(few=FEW_KNOWN, width=None)
+        terms = Terms(lambda seeds: race.efforts(seeds).times(factor), shared=False, handicap=handicap)
+        return make_advice(given, pairs, terms)
 
     @property
     def control(self) -> ControlAdvice | None:
@@ -102,7 +104,9 @@ class Onward:
         if not unsure:
             return f"evaluate {top!r} alone: control by another fidelity would not pay"
         best, seeds = max(unsure, key=lambda one: one.gain.estimate), more_seeds(self.controls)
-        more = f"evaluate {seeds} more seeds" if seeds else f"evaluate more than {controls.MOST_SEEDS} seeds"
+        if seeds is None:
+            return f"evaluate {top!r} alone: to tell whether control by {best.fidelity!r} pays takes too many seeds"
+        more = f"evaluate {seeds} more seeds"
         if self.variances is not None:
             return f"{more} for limits of variances with which control by {best.fidelity!r} pays, or {top!r} alone"
         gain = f"{digits(best.gain.low, 2)} to {digits(best.gain.high, 2)} times cheaper"
@@ -111,7 +115,7 @@ class Onward:
     def _family(self) -> str:
         """What must be changed first."""
         family = self.pilot.given.family
-        return "" if family.sums else f", under another family than {family.name}, such as bounded"
+        return "" if family.sums else f", under a family that describes sums, unlike {family.name}"
 
     @cached_property
     def problem(self) -> Problem:
@@ -154,7 +158,7 @@ class Onward:
         pilot, given = self.pilot, self.pilot.given
         assert self.bounds is not None
         _refuse_constant_differences(pilot)
-        low, high = (np.hstack([end, np.zeros((given.n_arms, 1))]) for end in pilot.bias_bounds(self.bounds))
+        low, high = (np.hstack([end, np.zeros((given.n_arms, 1))]) for end in pilot._bias_bounds(self.bounds))
         plain = given.only(pilot.pairs.fidelities).replace(biases=(low, high))
         if self.variances is None or not plain.family.learns:
             return plain
@@ -203,6 +207,12 @@ class Onward:
 
     def _limits(self, table: Array) -> Array:
         """(K, ...) of a table for the arms seen, (arms, ...): the others have the largest."""
+        constant = np.argwhere((table <= 0) & (table > 0).any(axis=0))  # what is 0 for all arms is deterministic
+        if len(constant):
+            told = (
+                f"is given, but {self.pilot.arms[constant[0, 0]]!r} returns the same value at all seeds of a fidelity"
+            )
+            raise InvalidInput([Fault("variances", f"{told}: evaluate more seeds, or leave it out")])
         full = np.repeat(table.max(axis=0, keepdims=True), self.pilot.given.n_arms, axis=0)
         full[self.pilot.pairs.arms] = table
         return full
@@ -226,7 +236,7 @@ def check_limits(faults: Faults, problem: Problem, seeds: int | None, name: str 
 
 def _refuse_wrong_bounds(pilot: Pilot) -> None:
     """Bounds that the problem states, and the pilot contradicts, must not be kept."""
-    low, high = pilot.bias_bounds(CONTRADICTED)
+    low, high = pilot._bias_bounds(CONTRADICTED)
     columns = pilot.pairs.fidelities[:-1]
     wrong = (low > pilot.given.bias_high[:, columns]) | (high < pilot.given.bias_low[:, columns])
     faults = Faults()

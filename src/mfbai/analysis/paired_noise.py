@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from math import atanh, inf, lgamma, log, tanh
+from math import atanh, inf, lgamma, log, sqrt, tanh
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from scipy.special import chdtri, stdtrit
 from mfbai.model.problem import Array
 
 LEVEL = 0.2  # of an interval to go by: missing a control costs more than taking a useless one
-CLOSE = 1.0 - 1e-12  # to a correlation of 1, no closer
+CLOSE = 0.9999  # to a correlation of 1, no closer: what control saves hardly depends on more
 GRID = 1500  # points at which a density is computed
 
 
@@ -40,6 +40,12 @@ def t_quantile(freedom: int, level: float) -> float:
 def centred(values: Array) -> Array:
     """(arms, seeds, ...) less the mean over the seeds."""
     return np.asarray(values - values.mean(axis=1, keepdims=True))
+
+
+def pooled_deviation(values: Array) -> float:
+    """Of values, (arms, seeds), around the mean of each arm."""
+    arms, seeds = values.shape
+    return sqrt((centred(values) ** 2).sum() / (arms * (seeds - 1)))
 
 
 def share(one: Array, other: Array) -> float:

@@ -115,7 +115,7 @@ class Pilot:
         faults = Faults()
         check_level(faults, "level", level)
         faults.raise_if_any("call")
-        low, high = self.bias_bounds(level)
+        low, high = self._bias_bounds(level)
         off = self.means - self.means[:, -1:]
         return [
             BiasInterval(
@@ -172,9 +172,10 @@ class Pilot:
         }
 
     def __repr__(self) -> str:
-        return f"<Pilot of {len(self.arms)} arms, {self.seeds} seeds: {self.advice}>"
+        arms = "1 arm" if len(self.arms) == 1 else f"{len(self.arms)} arms"
+        return f"<Pilot of {arms}, {self.seeds} seeds: {self.advice}>"
 
-    def bias_bounds(self, level: float) -> tuple[Array, Array]:
+    def _bias_bounds(self, level: float) -> tuple[Array, Array]:
         """(K, fidelities - 1) ends of the intervals. They use half of the level, as differences are seldom normal."""
         off = self.pairs.values[:, :, :-1] - self.pairs.values[:, :, -1:]
         each = level / (2 * self.given.n_arms * off.shape[2])

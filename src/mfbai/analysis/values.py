@@ -142,7 +142,7 @@ def _index(faults: Faults, place: str, kind: str, given: Any, names: tuple[str, 
 def _value(faults: Faults, place: str, given: Any, problem: Problem, fidelity: int | None) -> float | None:
     x = real(given)
     if x is None:
-        faults.add(place, f"the value is {given!r:.60}: give a number")
+        faults.add(place, "has no value" if given is None else f"the value is {given!r:.60}: give a number")
     elif fidelity is not None and not problem.admits(x, fidelity):
         faults.add(place, f"the value is {x!r}: a {problem.family.name} evaluation cannot return that")
         return None

@@ -130,6 +130,10 @@ def check(
         check_limits(faults, problem, seeds if command is not None else None, "--variances")
     if out is not None and not out.parent.is_dir():
         faults.add("--spec", f"{str(out)!r} is in a folder that does not exist: make {str(out.parent)!r} first")
+    values = csv or Path(f"{Path(spec).stem}-pilot.csv")
+    for name, file in {"the spec": Path(spec), "the values": values}.items():
+        if out is not None and out.resolve() == file.resolve():
+            faults.add("--spec", f"{str(out)!r} would replace {name}: give another file")
     if plot is not None:
         from mfbai.plots.style import check_file
 
@@ -137,7 +141,7 @@ def check(
     faults.raise_if_any("call")
     assert problem is not None
     chosen = None if arms is None else [name.strip() for name in arms.split(",")]
-    return Call(problem, chosen, csv or Path(f"{Path(spec).stem}-pilot.csv"), levels["bounds"], levels["variances"])
+    return Call(problem, chosen, values, levels["bounds"], levels["variances"])
 
 
 def check_family(faults: Faults, problem: Problem, variances: str | None) -> None:

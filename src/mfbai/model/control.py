@@ -87,6 +87,11 @@ def _read_control(cells: Cells, field: str, table: Any, controlled: set[str]) ->
     for key in table:
         if key not in ENTRIES:
             faults.add(field, f"has an unknown entry {key!r:.60}: {suggestion(str(key), ENTRIES)}")
+    for key in ENTRIES[1:]:
+        if key not in table:
+            faults.add(field, f"has no {key!r}: give by, others and coefficient")
+    if len(faults) > before:
+        return None
     by = table.get("by")
     index = names.index(by) if isinstance(by, str) and by in names else by
     plain = [name for name in names[:-1] if name not in controlled]
@@ -98,9 +103,9 @@ def _read_control(cells: Cells, field: str, table: Any, controlled: set[str]) ->
     others, coefficient = table.get("others"), real(table.get("coefficient"))
     if type(others) is not int or not 1 <= others <= MOST_OTHERS:
         faults.add(field, f"has others = {others!r:.60}: give how many other seeds, from 1 to {MOST_OTHERS:,}")
-    if coefficient is None or not 0 < coefficient < 1e6:
+    if coefficient is None or not 0 < abs(coefficient) < 1e6:
         given = table.get("coefficient")
-        faults.add(field, f"has coefficient = {given!r:.60}: give a positive number, such as 0.9")
+        faults.add(field, f"has coefficient = {given!r:.60}: give a number other than 0, such as 0.9")
     if len(faults) > before:
         return None
     assert index is not None

@@ -383,7 +383,7 @@ class Bounded(Family):
         low, high = self.ranges(len(controls))
         for m, control in enumerate(controls):
             if control is not None:
-                swing = control.coefficient * (high[control.by] - low[control.by])
+                swing = abs(control.coefficient) * (high[control.by] - low[control.by])
                 low[m], high[m] = low[-1] - swing, high[-1] + swing
         return replace(self, low=low, high=high)
 

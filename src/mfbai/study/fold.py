@@ -372,18 +372,22 @@ class Fold:
         self.flush()
         if self.verdict is not None or not self.complete:
             return None
-        if self.outcome.levels[0]:
+        if self.outcome.levels[0] and not self._contradicted():
             answer = int(self.outcome.answer[0])
             known = self.certain() >= 0 or not is_proven(self.settings.rule)
             risk = self.risk(answer).level if known else self.settings.delta
             return self._verdict("decided", answer, risk)
-        if self.alarmed:
+        if self.alarmed or self.outcome.levels[0]:
             found = self.risk()
             return self._verdict("alarm", self.leader(found), found.level)
         if self.settings.max_cost is None or self.open or self.affords(self.next_cell()):
             return None
         found = self.risk()
         return self._verdict("undecided", self.leader(found), found.level)
+
+    def _contradicted(self) -> bool:
+        """Whether the data contradict what an answer rests on, and the study is to stop then without one."""
+        return self.settings.on_alarm == STOP and bool(self.alarmed or self.alarms() or self.variance_alarms())
 
     def _verdict(self, state: str, arm: int | None, risk: float) -> dict[str, Any]:
         spent = {"cost": self.cost, "told": self.told}

@@ -169,7 +169,8 @@ def open_notes(problem: Problem, seeds: Any, arms: Any, file: str | Path | None)
     faults = Faults()
     with faults.absorb():
         plain_fidelities(problem)
-    check_integers(faults, {"seeds": seeds})
+    if type(seeds) is not int or seeds > 0:
+        check_integers(faults, {"seeds": seeds})
     if not faults and seeds < FEWEST:
         faults.add("seeds", f"is {seeds}: give {FEWEST} or more, better 8, as one says nothing of noise")
     chosen = _read_arms(faults, problem, arms)

@@ -63,6 +63,8 @@ def bearing(verdict: Verdict) -> str:
         return ""
     if verdict.breakdown == inf:
         return " It rests on no bias bound."
+    if is_proven(verdict.stopping) and verdict.untrusted <= verdict.delta:
+        return f" It stands without any bias bound, too: at a risk of {_sum(verdict.untrusted, verdict.charged)}."
     risk = f"risk {_sum(verdict.untrusted, verdict.charged)}" if verdict.untrusted < 1 else "nothing is proven"
     without = f" {WITHOUT}: {risk}."
     if verdict.breakdown is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from mfbai.errors import EvaluationFailed, NothingToAsk, StorageError, StudyOver, TrialClosed
+from mfbai.errors import EvaluationFailed, InvalidInput, NothingToAsk, StorageError, StudyOver, TrialClosed
 from mfbai.study.signals import Flag, Interrupted, caught
 from mfbai.study.status import Part, Trial
 
@@ -138,7 +138,7 @@ class Crew:
         try:
             if self._interrupted:  # since we asked
                 raise Cancelled
-            value = self.study.check_value(self.evaluate(what), what.fidelity_index)
+            value = self._checked(what, self.evaluate(what))
             with self._lock:
                 job.values[k] = value
                 complete = len(job.values) == len(job.evaluations)
@@ -148,13 +148,19 @@ class Crew:
             self._fail(job, str(failure))
         except Cancelled:
             self._close(job, self.study.release)
-        except BaseException as error:
-            error.add_note(f"This was the evaluation of {what.arm!r} at {what.fidelity!r} with seed {what.seed}.")
+        except BaseException:
             self._close(job, self.study.release)
             raise
         finally:
             self.busy.pop(threading.get_ident(), None)
         return True
+
+    def _checked(self, what: Trial | Part, given: Any) -> float:
+        try:
+            return self.study.check_value(given, what.fidelity_index)
+        except InvalidInput as wrong:
+            cell = f"the value of {what.arm!r} at {what.fidelity!r} with seed {what.seed}"
+            raise InvalidInput([fault._replace(field=cell) for fault in wrong.faults]) from None
 
     def _choose(self) -> tuple[Job, int]:
         """An evaluation to make: a part of a trial that was begun or, if none is left, of the next trial."""

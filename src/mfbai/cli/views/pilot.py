@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mfbai.analysis.controls import states_variances
+from mfbai.analysis.pilot import SHOWN_LEVEL
 from mfbai.cli.output import console
 from mfbai.text import digits
 
@@ -24,7 +25,8 @@ def print_pilot(onward: Onward) -> None:
 
     pilot, out = onward.pilot, console()
     out.print(f"[bold]{escape(onward.advice)}[/bold]", soft_wrap=True)
-    out.print(f"{len(pilot.arms)} arms, {pilot.seeds} seeds, at a cost of {digits(pilot.cost)}.")
+    arms = "1 arm" if len(pilot.arms) == 1 else f"{len(pilot.arms)} arms"
+    out.print(f"{arms}, {pilot.seeds} seeds, at a cost of {digits(pilot.cost)}.")
     for line in onward.assumptions:
         out.print(escape(line), soft_wrap=True)
     what = ", of differences between arms" if onward.shares_seeds else ""
@@ -32,8 +34,10 @@ def print_pilot(onward: Onward) -> None:
     out.print(controls(onward))
     if onward.variances is None and states_variances(pilot.given):
         out.print("If the variance of controlled values is stated, too; --variances 0.01 takes it from the pilot.")
-    out.print(f"\n[bold]Bias[/bold] (all intervals hold at once with 95 %, if differences are normal{unseen(pilot)})")
-    out.print(biases(pilot))
+    level = onward.bounds or SHOWN_LEVEL
+    hold = f"all intervals hold at once with {100 * (1 - level):g} %, if differences are normal{unseen(pilot)}"
+    out.print(f"\n[bold]Bias[/bold] ({hold})", soft_wrap=True)
+    out.print(biases(pilot, level))
     if pilot.between_arms is not None:
         answer = ANSWERS[pilot.common_seeds_pay]
         if pilot.common_seeds_pay and not onward.shares_seeds:
@@ -55,11 +59,11 @@ def controls(onward: Onward) -> Table:
     return table
 
 
-def biases(pilot: Pilot) -> Table:
+def biases(pilot: Pilot, level: float) -> Table:
     """Arms by fidelities."""
     lower = pilot.fidelities[:-1]
     table = _table("arm", *lower)
-    found = {(one.arm, one.fidelity): one for one in pilot.biases()}
+    found = {(one.arm, one.fidelity): one for one in pilot.biases(level)}
     for arm in pilot.given.arms[:SHOWN]:
         cells = []
         for name in lower:

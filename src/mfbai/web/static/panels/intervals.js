@@ -34,12 +34,12 @@ export function makePanel({ arms }) {
   const marks = new Map();
   return {
     root,
-    update({ status }) {
+    update({ status, biases }) {
       const shared = status.seeds === "common";
       if (shared && !about.querySelector("[data-term=seeds]")) about.replaceChildren(...prose(ABOUT_SHARED));
-      const drawn = shared ? sharedPicture(status) : picture(status);
+      const drawn = shared ? sharedPicture(status) : picture(status, biases);
       const domain = domainOf(drawn, arms.shown());
-      syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status), { status, drawn, domain });
+      syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status, biases[arm]), { status, drawn, domain });
       setStyle(root, "--words", `${0.85 * wordsWidth(status, drawn, arms.shown())}ch`);
       syncRows(axis, marks, marksOf(domain), (mark) => mark.tick, makeTick, domain);
       setText(better, drawn.better);
@@ -51,10 +51,10 @@ export function makePanel({ arms }) {
 }
 
 /** What is drawn: a bar for each arm, dots at its averages, and a line. */
-function picture(status) {
+function picture(status, biases) {
   const { intervals, means, direction } = status;
   const better = direction === "minimise" ? "← smaller is better" : "larger is better →";
-  return { intervals, means, better, line: lineOf(status), key: keyFor(status) };
+  return { intervals, means, better, line: lineOf(status), key: keyFor(status, biases) };
 }
 
 function sharedPicture(status) {
@@ -120,18 +120,24 @@ function lineOf({ leader_index: leader, intervals, direction }) {
   return intervals[leader][direction === "minimise" ? 1 : 0];
 }
 
-function keyFor(status) {
-  const { fidelities } = status;
-  const cheap = fidelities.length === 1 ? "" : "Hollow dots: cheap fidelities, which may be off. ";
+function keyFor(status, biases) {
+  const right = status.fidelities.filter((_, m) => biases.every((row) => isUnbiased(row[m])));
+  const cheap = right.length === status.fidelities.length ? "" : "Hollow dots: cheap fidelities, which may be off. ";
   const line = lineOf(status) === null ? "" : " Dashed line: the leader's worst case.";
-  return `${cheap}Full dot: “${fidelities.at(-1)}”, the true one.${line}`;
+  const full = right.length === 1 ? `Full dot: “${right[0]}”, the true one.` : `Full dots: ${right.map((name) => `“${name}”`).join(", ")}, without bias.`;
+  return `${cheap}${full}${line}`;
 }
 
-function makeRow(arm, { arms, fidelities }) {
+/** Whether the mean of a fidelity is the true one: that of the top, or of a controlled one. */
+function isUnbiased([low, high]) {
+  return low === 0 && high === 0;
+}
+
+function makeRow(arm, { arms, fidelities }, biases) {
   const name = h("span", { class: "arm", dir: "auto", title: arms[arm] });
   const range = h("span", { class: "range" });
   const line = h("span", { class: "line" });
-  const dots = fidelities.map((_, m) => h("span", { class: m === fidelities.length - 1 ? "dot true" : "dot" }));
+  const dots = fidelities.map((_, m) => h("span", { class: isUnbiased(biases[m]) ? "dot true" : "dot" }));
   const words = h("span");
   const behind = h("small", { class: "behind muted" });
   const track = h("span", { class: "track plain", "aria-hidden": "true" }, line, range, ...dots);

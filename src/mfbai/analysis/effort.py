@@ -1,0 +1,103 @@
+"""How many values of each arm a decision takes, as far as a pilot tells.
+
+By the top alone it takes about 4 NATS noise / gap^2 values of each arm, where noise is a variance. Besides, it takes a
+few values however precise they are: one if variances are known; some six if they are not, as a value then brings less
+than one nat; and where values are bounded, some three times as many as the gap fits into the range, by which bets are
+sized.
+"""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from mfbai.analysis.paired_noise import pooled_deviation
+from mfbai.analysis.pairs import Pairs
+from mfbai.model.families import Bounded
+from mfbai.model.problem import Array, Problem
+
+NATS = 5.0  # of evidence that a decision takes, roughly: ln(1 / 0.05) and what it costs to find out what is best
+UNKNOWN_NEED = 40.0  # values that noise asks for, if a pilot of one arm cannot tell
+FEW_KNOWN, FEW_LEARNT = 1.0, 6.0  # values that a decision takes at least: if variances are known, and if not
+
+
+class Effort(NamedTuple):
+    """Values of each arm."""
+
+    few: float  # however precise they are
+    need: float  # by the noise of the top
+
+
+class Efforts(NamedTuple):
+    """For arms as far apart as can be, on average over what can be, and as close as can be."""
+
+    least: Effort
+    expected: Effort
+    most: Effort
+
+    def times(self, factor: float) -> Efforts:
+        """If noise is taken to be so much larger."""
+        return Efforts(*(effort._replace(need=effort.need * factor) for effort in self))
+
+
+class Race(NamedTuple):
+    """What decides how many values are needed: how far apart arms are, and how noisy."""
+
+    gaps: Array  # (arms - 1,) of the best over the others
+    errors: Array  # (arms - 1,) standard errors of these
+    noise: float  # the variance that counts
+    seeds: int
+    few: float
+    width: float | None  # the range of the top, where bets are sized by it
+
+    def efforts(self, seeds: int) -> Efforts:
+        """After a pilot of so many seeds, were the gaps as they seem."""
+        errors = self.errors * sqrt(self.seeds / seeds)
+        least, middle, most = (self._effort(likely_gap(self.gaps, errors, level)) for level in (0.8, 0.5, 0.2))
+        average = (np.array(least) + 2.0 * np.array(middle) + np.array(most)) / 4.0
+        return Efforts(least, Effort(*average.tolist()), most)
+
+    def _effort(self, gaps: Array) -> Effort:
+        few = self.few if self.width is None else log(20) * self.width * float(np.mean(1 / gaps))
+        return Effort(few, max(4.0 * NATS * self.noise * float(np.mean(gaps**-2.0)), 1.0))
+
+
+def likely_gap(gaps: Array, errors: Array, level: float) -> Array:
+    """Below which a true gap is with probability `level`, if it was estimated with that error and nothing else is known
+    of it: the quantile of the size of a normal variable, by bisection."""
+    low, high = np.zeros_like(gaps), gaps + 10.0 * errors
+    for _ in range(60):
+        middle = (low + high) / 2
+        scale = np.maximum(errors, 1e-150)
+        below = ndtr((middle - gaps) / scale) - ndtr((-middle - gaps) / scale) < level
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.maximum(high, 1e-150)
+
+
+def race_of(problem: Problem, pairs: Pairs, shared: bool) -> Race:
+    """Of a pilot's arms at the top; what they share at a seed is no noise if seeds are shared."""
+    top = pairs.values[:, :, -1]
+    noise = pooled_deviation(counted(top, shared)) ** 2
+    gaps = np.array([sqrt(4.0 * NATS * noise / UNKNOWN_NEED)])
+    errors = np.zeros(1)
+    if len(top) > 1:
+        best = int(np.argmax(problem.sign * top.mean(axis=1)))
+        ahead = np.delete(top[best] - top, best, axis=0)
+        gaps, errors = np.abs(ahead.mean(axis=1)), ahead.std(axis=1, ddof=1) / sqrt(top.shape[1])
+    few = FEW_LEARNT if problem.family.learns else FEW_KNOWN
+    width = width_of(problem, -1) if isinstance(problem.family, Bounded) else None
+    return Race(gaps, errors, noise, top.shape[1], few, width)
+
+
+def width_of(problem: Problem, fidelity: int) -> float:
+    """Of the range of bounded values."""
+    low, high = problem.family.ranges(problem.n_fidelities)
+    return float(high[fidelity] - low[fidelity])
+
+
+def counted(values: Array, shared: bool) -> Array:
+    """What counts of values, (arms, seeds): less their mean over the arms, where these share seeds."""
+    return np.asarray(values - values.mean(axis=0)) if shared else values
