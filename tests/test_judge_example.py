@@ -60,12 +60,12 @@ def test_grades_in_the_file_make_a_pilot(program):
     problem = mfbai.load(EXAMPLE / "prompts.toml")
     with (EXAMPLE / "grades.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == problem.n_arms * problem.n_fidelities * 8
+    assert len(rows) == problem.n_arms * problem.n_fidelities * 32
     for row in rows:
         assert float(row["value"]) == round(program.evaluate(row["arm"], row["fidelity"], int(row["item"])), 3)
     found = mfbai.pilot(EXAMPLE / "grades.csv", problem)
     assert found.control is not None
-    assert found.advice.startswith("Control 'human' by 'judge' with 9 other seeds")
+    assert found.advice.startswith("Control 'human' by 'judge' with 11 other seeds")
     assert found.problem().idle == []
 
 

@@ -1,14 +1,9 @@
 """Which fidelity to control the top by, with how many other seeds and which coefficient, as far as a pilot tells.
 
 With correlation rho at one seed, r other seeds and the best coefficient, a controlled value has 1 - rho^2 r / (r + 1)
-of the top's variance, at 1 + (1 + r) c of its cost, c being the cost of the other fidelity over that of the top. But a
-decision takes a few values of each arm however little they vary. If noise makes it W values of the top, and `few` are
-needed in any case (see `effort`), a decision by controlled values costs
-
-    (1 + (1 + r) c) (few / W + 1 - rho^2 r / (r + 1)) / (few / W + 1)
-
-times that by the top alone, and the best r + 1 is about sqrt(rho^2 / (c (1 - rho^2 + few / W))). Where values are
-bounded, controlled ones have a wider range, and need more in any case: the first `few` grows by that.
+of the top's variance, at 1 + (1 + r) c of its cost, c being the cost of the other fidelity over that of the top. How
+many values a decision takes depends on their variance, but not on it alone: see `effort`. The best r is found by trial.
+Where values are bounded, controlled ones have a wider range.
 
 Where arms share seeds, what counts is how differences of arms vary: all this then is of values less their mean over the
 arms at the same seed.
@@ -20,6 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from functools import cache
 from math import sqrt
 from typing import NamedTuple
 
@@ -33,6 +29,7 @@ from mfbai.model.families import Bounded
 from mfbai.model.problem import Array, Problem
 
 PAYS = 1.1  # times cheaper: less is not worth the trouble
+OTHERS = [int(r) for r in np.unique(np.geomspace(1, MOST_OTHERS, 100).round())]  # numbers of seeds to choose from
 USUAL_SEEDS = 8  # of a pilot
 MOST_SEEDS = 1000  # of a pilot: nobody is told to make a larger one
 GAINS, LOSES, OPEN = "pays", "does not pay", "too few seeds to tell"
@@ -88,7 +85,7 @@ def best_of(advice: tuple[ControlAdvice, ...]) -> ControlAdvice | None:
 def make_terms(problem: Problem, pairs: Pairs, shared: bool) -> Terms:
     """A stated variance is what a proof goes by, however much values vary."""
     race, factor = race_of(problem, pairs, shared), 1.0 if shared else stated_over_seen(problem, pairs)
-    return Terms(lambda seeds: race.efforts(seeds).times(factor), shared)
+    return Terms(cache(lambda seeds: race.efforts(seeds).times(factor)), shared)
 
 
 def states_variances(problem: Problem) -> bool:
@@ -119,7 +116,7 @@ def advise(problem: Problem, pairs: Pairs, n: int, terms: Terms) -> ControlAdvic
         return share(against * counted(pair[:, :, 0], terms.shared), counted(pair[:, :, 1], terms.shared))
 
     found = estimate(correlation, pairs.values[:, :, [n, -1]])
-    choice = Choice(found, float(costs[m] / costs[-1]), swing * scale, terms)
+    choice = choose(found, float(costs[m] / costs[-1]), swing * scale, terms)
     rho, others = choice.rho, choice.others
     coefficient = against * rho * scale * others / (others + 1)
     by, top = pairs.values[:, :, n], pairs.values[:, :, -1]
@@ -139,23 +136,24 @@ def advise(problem: Problem, pairs: Pairs, n: int, terms: Terms) -> ControlAdvic
     )
 
 
+def choose(found: Estimated, ratio: float, swing: float, terms: Terms) -> Choice:
+    """The best number of other seeds, by a careful estimate of the correlation."""
+    known = found.interval()
+    rho = max(known.estimate, 0.0)
+    choice = Choice(found, rho, 1, ratio, swing, terms)
+    careful = 0.5 * (rho + max(known.low, 0.0))
+    return choice._replace(others=choice.best_others(careful, terms.efforts(found.seeds).expected, found.seeds))
+
+
 class Choice(NamedTuple):
     """A number of other seeds and the coefficient that is best for a correlation, and what they bring."""
 
     found: Estimated
+    rho: float
+    others: int
     ratio: float  # the cost of the fidelity over that of the top
     swing: float  # what a coefficient of 1 adds to the range of bounded values, over that of the top
     terms: Terms
-
-    @property
-    def rho(self) -> float:
-        return max(self.found.interval().estimate, 0.0)
-
-    @property
-    def others(self) -> int:
-        careful = 0.5 * (self.rho + max(self.found.interval().low, 0.0))
-        seeds = self.found.seeds
-        return self._best_others(max(careful, 1e-3), self.terms.efforts(seeds).expected, seeds)
 
     def gains(self, seeds: int) -> Interval:
         """The cost of a decision by the top alone over that by controlled values, as known after so many seeds."""
@@ -193,20 +191,14 @@ class Choice(NamedTuple):
         if rho == 0.0:
             return 0.0
         effort, many = self.terms.efforts(seeds).most, max(seeds, MOST_SEEDS)
-        return self._gain(rho, rho, self._best_others(rho, effort, many), effort, many)
+        return self._gain(rho, rho, self.best_others(rho, effort, many), effort, many)
 
-    def _best_others(self, rho: float, effort: Effort, seeds: int) -> int:
-        floor = self._few(rho, effort) / (effort.need * self.terms.worse(seeds))
-        best = rho / sqrt(self.ratio * (1.0 - rho**2 + floor)) - 1.0
-        return int(min(max(round(best), 1), MOST_OTHERS))
-
-    def _few(self, coefficient: float, effort: Effort) -> float:
-        """Values that are needed in any case, if controlled: of a wider range."""
-        return effort.few * (1.0 + self.swing * coefficient)
+    def best_others(self, rho: float, effort: Effort, seeds: int) -> int:
+        return max(OTHERS, key=lambda others: self._gain(rho, rho, others, effort, seeds))
 
     def _gain(self, truth: float, assumed: float, others: int, effort: Effort, seeds: int) -> float:
         """At a correlation of `truth`, with the coefficient that is best for the one assumed."""
         part = others / (others + 1)
         variance = max(1.0 + part * assumed * (assumed - 2.0 * truth), 1e-12)  # over that of the top
-        values = self._few(assumed * part, effort) + effort.need * self.terms.worse(seeds) * variance
-        return (effort.few + effort.need) / ((1.0 + (1 + others) * self.ratio) * values)
+        values = effort.values(self.terms.worse(seeds) * variance, 1.0 + self.swing * assumed * part)
+        return effort.values() / ((1.0 + (1 + others) * self.ratio) * values)

@@ -1,14 +1,14 @@
 """How many values of each arm a decision takes, as far as a pilot tells.
 
-By the top alone it takes about 4 NATS noise / gap^2 values of each arm, where noise is a variance. Besides, it takes a
-few values however precise they are: one if variances are known; some six if they are not, as a value then brings less
-than one nat; and where values are bounded, some three times as many as the gap fits into the range, by which bets are
-sized.
+If the noise has a variance v and arms are apart by g, a decision takes about 4 NATS v / g^2 values of each arm, and a
+few more however precise they are: one if variances are known; some six if they are not, as a value then brings less
+than one nat. Where values are bounded, a bet of l on a difference brings l g - l^2 v nats on average, and l is at most
+one over the range: so it takes NATS / (l g - l^2 v) values, with the best l.
 """
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -21,14 +21,25 @@ from mfbai.model.problem import Array, Problem
 
 NATS = 5.0  # of evidence that a decision takes, roughly: ln(1 / 0.05) and what it costs to find out what is best
 UNKNOWN_NEED = 40.0  # values that noise asks for, if a pilot of one arm cannot tell
+LEAST_KEPT = 0.5  # of differences between arms, however noisy: few arms do not tell how far apart they are
 FEW_KNOWN, FEW_LEARNT = 1.0, 6.0  # values that a decision takes at least: if variances are known, and if not
 
 
 class Effort(NamedTuple):
-    """Values of each arm."""
+    """What a decision takes, on average over all gaps that are given."""
 
-    few: float  # however precise they are
-    need: float  # by the noise of the top
+    gaps: Array
+    noise: float  # the variance of the top that counts
+    few: float  # values that it takes in any case
+    width: float | None  # the range of the top, where bets are limited by it
+
+    def values(self, variance: float = 1.0, width: float = 1.0) -> float:
+        """Of each arm, if values have so much of the top's variance, and so many times its range."""
+        spread = self.noise * variance
+        if self.width is None:
+            return self.few + float(np.mean(4.0 * NATS * spread / self.gaps**2))
+        bet = np.minimum(self.gaps / max(2.0 * spread, 1e-300), 1.0 / (self.width * width))
+        return float(np.mean(NATS / (bet * (self.gaps - bet * spread))))
 
 
 class Efforts(NamedTuple):
@@ -40,7 +51,7 @@ class Efforts(NamedTuple):
 
     def times(self, factor: float) -> Efforts:
         """If noise is taken to be so much larger."""
-        return Efforts(*(effort._replace(need=effort.need * factor) for effort in self))
+        return Efforts(*(effort._replace(noise=effort.noise * factor) for effort in self))
 
 
 class Race(NamedTuple):
@@ -56,13 +67,9 @@ class Race(NamedTuple):
     def efforts(self, seeds: int) -> Efforts:
         """After a pilot of so many seeds, were the gaps as they seem."""
         errors = self.errors * sqrt(self.seeds / seeds)
-        least, middle, most = (self._effort(likely_gap(self.gaps, errors, level)) for level in (0.8, 0.5, 0.2))
-        average = (np.array(least) + 2.0 * np.array(middle) + np.array(most)) / 4.0
-        return Efforts(least, Effort(*average.tolist()), most)
-
-    def _effort(self, gaps: Array) -> Effort:
-        few = self.few if self.width is None else log(20) * self.width * float(np.mean(1 / gaps))
-        return Effort(few, max(4.0 * NATS * self.noise * float(np.mean(gaps**-2.0)), 1.0))
+        far, middle, close = (likely_gap(self.gaps, errors, level) for level in (0.8, 0.5, 0.2))
+        each = far, np.concatenate([far, middle, middle, close]), close
+        return Efforts(*(Effort(gaps, self.noise, self.few, self.width) for gaps in each))
 
 
 def likely_gap(gaps: Array, errors: Array, level: float) -> Array:
@@ -87,9 +94,17 @@ def race_of(problem: Problem, pairs: Pairs, shared: bool) -> Race:
         best = int(np.argmax(problem.sign * top.mean(axis=1)))
         ahead = np.delete(top[best] - top, best, axis=0)
         gaps, errors = np.abs(ahead.mean(axis=1)), ahead.std(axis=1, ddof=1) / sqrt(top.shape[1])
+        kept = _kept(top.mean(axis=1), noise / top.shape[1])
+        gaps, errors = kept * gaps, sqrt(kept) * errors
     few = FEW_LEARNT if problem.family.learns else FEW_KNOWN
     width = width_of(problem, -1) if isinstance(problem.family, Bounded) else None
     return Race(gaps, errors, noise, top.shape[1], few, width)
+
+
+def _kept(means: Array, error: float) -> float:
+    """The part of differences between means that is no luck, if the true ones are drawn from a normal law: the best arm
+    of a pilot is mostly not as good as it seems. `error` is the variance of a mean."""
+    return float(np.clip(1.0 - error / max(means.var(ddof=1), 1e-300), LEAST_KEPT, 1.0))
 
 
 def width_of(problem: Problem, fidelity: int) -> float:

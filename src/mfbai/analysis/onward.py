@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,7 +66,7 @@ class Onward:
 
         factor = self._pair_factor(self.pilot.seeds) if stated is None else stated
         race = race_of(given, pairs, shared=False)._replace(few=FEW_KNOWN, width=None)
-        terms = Terms(lambda seeds: race.efforts(seeds).times(factor), shared=False, handicap=handicap)
+        terms = Terms(cache(lambda seeds: race.efforts(seeds).times(factor)), shared=False, handicap=handicap)
         return make_advice(given, pairs, terms)
 
     @property
@@ -106,7 +106,7 @@ class Onward:
         best, seeds = max(unsure, key=lambda one: one.gain.estimate), more_seeds(self.controls)
         if seeds is None:
             return f"evaluate {top!r} alone: to tell whether control by {best.fidelity!r} pays takes too many seeds"
-        more = f"evaluate {seeds} more seeds"
+        more = f"evaluate {seeds} more seed{'s' * (seeds > 1)}"
         if self.variances is not None:
             return f"{more} for limits of variances with which control by {best.fidelity!r} pays, or {top!r} alone"
         gain = f"{digits(best.gain.low, 2)} to {digits(best.gain.high, 2)} times cheaper"

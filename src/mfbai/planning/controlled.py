@@ -25,9 +25,8 @@ class MorePilot(NamedTuple):
     def __str__(self) -> str:
         if not self.seeds:
             return "More pilot would not pay: it would not change what to do."
-        told = (
-            f"{self.seeds} more seeds cost {self.cost:.3g}, and control would save {self.saving:.3g} if it is as good"
-        )
+        more = "1 more seed costs" if self.seeds == 1 else f"{self.seeds} more seeds cost"
+        told = f"{more} {self.cost:.3g}, and control would save {self.saving:.3g} if it is as good"
         return f"{'More pilot would pay' if self.pays else 'More pilot would not pay'}: {told} as it seems."
 
 
