@@ -41,7 +41,8 @@ function fillHead(head, { status, costs, biases }) {
   status.fidelities.forEach((name, m) => {
     const price = costs.map((row) => row[m]);
     const bounds = biases.map((row) => Math.max(...row[m].map((bound) => Math.abs(bound ?? Infinity))));
-    const off = Math.max(...bounds) === 0 ? "true" : `off by ≤ ${span(bounds)}`;
+    const largest = Math.max(...bounds);
+    const off = largest === 0 ? "true" : largest === Infinity ? "bias unknown" : `off by ≤ ${span(bounds)}`;
     head.append(h("th", { scope: "col" }, h("span", { dir: "auto" }, name), h("small", {}, `${span(price)} each`), h("small", {}, off)));
   });
 }
