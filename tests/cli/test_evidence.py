@@ -101,7 +101,7 @@ BAD_DATA = {
     "an arm's number too large": ("data.csv", "arm,fidelity,value\n4,coarse,1\n", "line 2: unknown arm '4'"),
     "an odd digit": ("data.csv", "arm,fidelity,value\n²,coarse,1\n", "line 2: unknown arm '²'"),
     "an unknown fidelity": ("data.csv", "arm,fidelity,value\nwide,curse,1\n", "did you mean 'coarse'?"),
-    "no value": ("data.csv", "arm,fidelity,value\nwide,coarse\n", "line 2: the value is"),
+    "no value": ("data.csv", "arm,fidelity,value\nwide,coarse\n", "line 2: has no value"),
     "a value that is no number": ("data.csv", "arm,fidelity,value\nwide,coarse,high\n", "the value is 'high'"),
     "a value that is NaN": ("data.csv", "arm,fidelity,value\nwide,coarse,nan\n", "the value is nan"),
     "no JSON": ("data.json", "{", 'give {"counts": [[...]], "means": [[...]]}'),

@@ -107,7 +107,7 @@ def test_the_journal_has_the_parts_and_their_value(study):
 @pytest.mark.parametrize(
     ("told", "why"),
     [
-        (0.5, "value is 0.5: a trial at 'paired' takes 6 values, in this order: at 'fine', at 'coarse' with the same"),
+        (0.5, "value is 0.5: a trial at 'paired' takes 6 values; give, in this order: at 'fine', at 'coarse' with"),
         ([0.5] * (PARTS - 1), "values are 5: a trial at 'paired' takes 6 values"),
         ([0.5] * (PARTS + 1), "values are 7: a trial at 'paired' takes 6 values"),
         ([], "values are 0"),

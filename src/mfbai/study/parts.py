@@ -87,4 +87,4 @@ def _read_all(settings: Settings, given: list[Any], fidelities: Any) -> list[flo
 def _wanted(problem: Problem, fidelity: int, control: Control) -> str:
     top, by = problem.fidelities[-1], problem.fidelities[control.by]
     parts = f"at {top!r}, at {by!r} with the same seed, and {control.others} at {by!r} with other seeds"
-    return f"a trial at {problem.fidelities[fidelity]!r} takes {control.n_parts} values, in this order: {parts}"
+    return f"a trial at {problem.fidelities[fidelity]!r} takes {control.n_parts} values; give, in this order: {parts}"
