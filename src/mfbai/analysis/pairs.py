@@ -24,7 +24,7 @@ class Pairs(NamedTuple):
 
 
 def plain_fidelities(problem: Problem) -> list[int]:
-    """Those that are evaluated themselves: all but the controlled ones. Raises InvalidInput if a pilot has nothing to compare."""
+    """Those that are evaluated themselves: all but the controlled. Raises InvalidInput if nothing can be compared."""
     plain = [m for m, control in enumerate(problem.controls) if control is None]
     if len(plain) == 1:
         told = f"has one fidelity, {problem.fidelities[-1]!r}: a pilot compares cheaper ones with it"
