@@ -120,6 +120,14 @@ def test_a_fidelity_that_runs_against_the_top_has_a_negative_coefficient():
     assert against.correlation.low < against.correlation.estimate < against.correlation.high < 0
 
 
+def test_arms_that_are_equal_value_for_value_can_be_compared():
+    """However large values are; nothing decides between them, so that precision is all that counts."""
+    values = 1e6 * np.repeat(pilot_of(0.9).pairs.values[:1], 6, axis=0)
+    stated = changed(pilot_of(0.9, problem=make_problem(family=mfbai.Gaussian([1e12, 1e12]))), values).controls[0]
+    variance = 1 - stated.correlation.estimate**2 * stated.others / (stated.others + 1)
+    assert stated.gain.estimate == pytest.approx(1 / (stated.cost * variance))
+
+
 def test_a_correlation_of_nearly_one_is_known_well_enough():
     """At one seed of eight it is off by a hundredth of the deviation, and not at all elsewhere."""
     pilot = pilot_of(0.95)

@@ -67,7 +67,8 @@ class Race(NamedTuple):
     def efforts(self, seeds: int) -> Efforts:
         """After a pilot of so many seeds, were the gaps as they seem."""
         errors = self.errors * sqrt(self.seeds / seeds)
-        far, middle, close = (likely_gap(self.gaps, errors, level) for level in (0.8, 0.5, 0.2))
+        least = max(1e-6 * sqrt(self.noise), 1e-150)  # arms may be equal, value for value
+        far, middle, close = (np.maximum(likely_gap(self.gaps, errors, level), least) for level in (0.8, 0.5, 0.2))
         each = far, np.concatenate([far, middle, middle, close]), close
         return Efforts(*(Effort(gaps, self.noise, self.few, self.width) for gaps in each))
 
@@ -81,7 +82,7 @@ def likely_gap(gaps: Array, errors: Array, level: float) -> Array:
         scale = np.maximum(errors, 1e-150)
         below = ndtr((middle - gaps) / scale) - ndtr((-middle - gaps) / scale) < level
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return np.maximum(high, 1e-150)
+    return high
 
 
 def race_of(problem: Problem, pairs: Pairs, shared: bool) -> Race:
