@@ -1,6 +1,7 @@
 """What mfbai raises, and the collector that lets every fault of an input be told at once.
 
     MfbaiError
+    ├── CompilerError       the processes that compile ended without a result, as when memory runs out
     ├── EvaluationFailed    raised by your own code: a trial has no value, and is not tried again
     ├── InvalidInput        also a ValueError; `.faults` lists what is wrong, field by field
     │   ├── TrialClosed     a trial that was told another value already, or has failed
@@ -68,6 +69,10 @@ class TrialClosed(InvalidInput):
 
 class UnknownName(InvalidInput):
     """A name that is in no list."""
+
+
+class CompilerError(MfbaiError):
+    """The processes that compile ended without a result."""
 
 
 class EvaluationFailed(MfbaiError):  # noqa: N818

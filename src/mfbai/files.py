@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -18,7 +19,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Two processes that write the same file do not disturb each other, and after an error there is the old one, or none.
     """
-    part = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    part = path.with_name(
+        f".{path.stem}.{secrets.token_hex(8)}{path.suffix}"
+    )  # machines that share a folder have equal pids
     try:
         yield part
         os.replace(part, path)

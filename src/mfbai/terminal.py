@@ -6,11 +6,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+_screen = Lock()  # held by what is shown: there is room for one thing at a time, and the first one stays
 # Called with the share of each experiment that is done, instead of a bar for each: see `told_to`.
 _listener: ContextVar[Callable[[float], None] | None] = ContextVar("listener", default=None)
 
@@ -21,6 +23,13 @@ def progress(total: int, label: str) -> Iterator[Callable[[int], None]]:
     if listener := _listener.get():
         yield lambda count: listener(count / total)
         return
+    with counter(total, label) as advance:
+        yield advance
+
+
+@contextmanager
+def counter(total: int, label: str) -> Iterator[Callable[[int], None]]:
+    """The same bar, for work that no listener hears of."""
     with bar("{task.description}", "{task.completed:.0f}/{task.total:.0f}", time_left=True) as shown:
         if shown is None:
             yield lambda count: None
@@ -32,17 +41,18 @@ def progress(total: int, label: str) -> Iterator[Callable[[int], None]]:
 @contextmanager
 def bar(before: str, *after: str, time_left: bool = False) -> Iterator[Progress | None]:
     """A live bar on standard error between texts, such as "{task.description}"; None if that is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    with screen() as free:
+        if not free:
+            yield None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = [TextColumn(before, markup=False), BarColumn(), *(TextColumn(text, markup=False) for text in after)]
-    if time_left:
-        columns.append(TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        yield shown
+        columns = [TextColumn(before, markup=False), BarColumn(), *(TextColumn(text, markup=False) for text in after)]
+        if time_left:
+            columns.append(TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+            yield shown
 
 
 @contextmanager
@@ -58,10 +68,22 @@ def told_to(listener: Callable[[float], None]) -> Iterator[None]:
 @contextmanager
 def waiting(text: str) -> Iterator[None]:
     """Show a spinner with this text, unless `told_to` has a listener."""
-    if not sys.stderr.isatty() or _listener.get():
-        yield
-        return
-    from rich.console import Console
+    with screen() as free:
+        if not free or _listener.get():
+            yield
+            return
+        from rich.console import Console
 
-    with Console(stderr=True).status(text):
-        yield
+        with Console(stderr=True).status(text):
+            yield
+
+
+@contextmanager
+def screen() -> Iterator[bool]:
+    """Whether there is room on the terminal, which is then taken for this block."""
+    free = sys.stderr.isatty() and _screen.acquire(blocking=False)
+    try:
+        yield free
+    finally:
+        if free:
+            _screen.release()

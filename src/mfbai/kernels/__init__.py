@@ -1,6 +1,5 @@
-"""Compiled, pure numerics: no files, clocks, databases or printing.
+"""Compiled numerics, which know no files, clocks, databases or printing; and how they are compiled.
 
-jit          the one way to compile, and functions that dispatch on a record's type
 laws         the compiled parts of each reward family
 stats        counts and means of what was told
 profile      how badly an arm's data fit a top mean
@@ -13,4 +12,17 @@ chords       the same for laws that learn their noise
 allocation   the optimal allocation for known means
 rival_cost   its inner problem: what one rival costs
 softmax      exp for arrays, fast
+random       numpy's random numbers, in compiled code
+
+How they are compiled (docs/developer/architecture.md tells the story):
+
+jit          `kernel`, and `generic` for functions that dispatch on a record's type
+records      arguments as tables of words
+parts        compiled kernels, found or built, bound to arguments and called
+link         calls from one part to another
+sources      what a part is made of
+store        files of compiled parts
+machine      the processor, and code loaded into this process
+builders     processes that build parts
+build        from a kernel to object code, by numba
 """

@@ -10,7 +10,7 @@ from math import inf, sqrt
 from mfbai.kernels import e_values
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.laws import variance
-from mfbai.model.compiled import Model
+from mfbai.kernels.link import with_tolerance
 
 STEPS = 60  # of a search outwards, each twice as long as the one before
 EXACT = 1e-3  # of an end's distance from the estimate: no closer is it looked for
@@ -61,22 +61,7 @@ def largest(model, stats, i, j, middles, end, target, work):
 @kernel
 def against(model, stats, i, j, t, start, target, work):
     """The e-value against "j is better than i by t", and where its minimum was found."""
-    bounds = (model.bias_low, model.bias_high, model.top_low, model.top_high)
-    shifted = Model(
-        model.cost,
-        bounds[0],
-        bounds[1],
-        bounds[2],
-        bounds[3],
-        t,
-        model.law,
-        model.common,
-        model.epoch,
-        model.beaten,
-        model.exact,
-        model.audit,
-    )
-    return e_values.against(model.law, shifted, stats, i, j, start, target, work)
+    return e_values.against(model.law, with_tolerance(model, t), stats, i, j, start, target, work)
 
 
 @kernel

@@ -24,6 +24,8 @@ from mfbai.kernels.betting import LOG_WEIGHTS, SCALES, capital, half_normal
 from mfbai.kernels.chords import CLOSE, LOG_HALF, limit_by_chords, search_by_chords
 from mfbai.kernels.jit import generic, kernel
 from mfbai.kernels.laws import variance
+from mfbai.kernels.stats import has_data
+from mfbai.kernels.transport import fit, pair
 
 PARTS = 400  # intervals a search may have
 
@@ -73,6 +75,34 @@ def search(model, stats, i, j, only, start, target, work):
 def limit(model, stats, arm, side, target, work):
     """The end of the top means that are ruled out at `target`, up to rounding: all below it (side +1) or above it."""
     return chosen_limit(model.law, model, stats, arm, side, target, work)
+
+
+@kernel(inline=False)
+def against_all(model, stats, leader, seen, fits, work, evidence):
+    """ln E of the leader against each other arm with data, if it has some; `fits` are those of all arms."""
+    for arm in range(evidence.size):
+        if arm != leader and seen[arm] and seen[leader]:
+            start = pair(model, stats.count, stats.mean, leader, arm, fits.psi[leader], fits)[1]
+            evidence[arm] = against(model.law, model, stats, leader, arm, start, -inf, work)[0]
+
+
+@kernel(inline=False)
+def reaches(model, stats, i, j, target, fits, work):
+    """Whether ln E_ij is that large."""
+    fit(model, stats.count, stats.mean, i, fits)
+    fit(model, stats.count, stats.mean, j, fits)
+    start = pair(model, stats.count, stats.mean, i, j, fits.psi[i], fits)[1]
+    return against(model.law, model, stats, i, j, start, target, work)[0] >= target
+
+
+@kernel(inline=False)
+def limits(model, stats, target, work, ends):
+    """(K, 2) the ends of the interval that is not ruled out, of each arm."""
+    for arm in range(ends.shape[0]):
+        ends[arm, 0], ends[arm, 1] = model.top_low[arm], model.top_high[arm]
+        if has_data(stats, arm):
+            ends[arm, 0] = limit(model, stats, arm, 1.0, target, work)
+            ends[arm, 1] = limit(model, stats, arm, -1.0, target, work)
 
 
 @kernel

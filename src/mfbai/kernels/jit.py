@@ -1,94 +1,101 @@
-"""The one way this package compiles: `kernel`, and `generic` for functions that dispatch on a record's type.
+"""How kernels are written: `kernel`, and `generic` for functions that dispatch on a record's type.
 
-Numba's disk cache looks at a function's own file only: edit a callee elsewhere and stale machine code runs. So the
-cache folder is named by a digest of the packages that kernels are made of: a change elsewhere costs nothing. Functions
-from outside the package, such as a strategy of the user's, are compiled in every process.
+A kernel that Python calls runs as a *part*, machine code that was compiled before: see `parts`. Kernels that other
+kernels call are compiled into these. Numba is imported only where a part must be built (`build`), so nothing here does.
+
+`NUMBA_DISABLE_JIT=1` makes all of them plain Python functions, with the same results.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import time
 from collections.abc import Callable
-from functools import cache, partial
-from pathlib import Path
+from functools import partial, update_wrapper
 from typing import Any
-
-import numba
-from numba.core.caching import FunctionCache
-from numba.extending import overload
-
-from mfbai.files import PACKAGE, sources_digest
 
 COMPILED = ("kernels", "model", "run", "stopping", "strategies")  # packages with kernels, and the records they take
 RECORDS: dict[tuple[str, tuple[str, ...]], Any] = {}  # by name and fields, those that generic functions dispatch on
-UNUSED = 30 * 24 * 3600  # seconds after which compiled code that no process has loaded is removed
+
+UNKNOWN: list[Generic] = []  # generic functions that numba has not heard of
+
+
+class Kernel:
+    """A function that is compiled when it is called."""
+
+    __name__: str
+    __qualname__: str
+
+    def __init__(self, function: Callable[..., Any], inline: bool, memory: bool) -> None:
+        self.py_func, self.inline, self.memory = function, inline, memory
+        self.numba: Any = None  # how numba sees it, once `build` has asked
+        update_wrapper(self, function)
+
+    def __call__(self, *args: Any) -> Any:
+        from mfbai.kernels.parts import bind
+
+        return bind(self, *args)()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it does nothing at all."""
+        return bool(self.py_func.__code__.co_code == _nothing.__code__.co_code)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__module__}.{self.__qualname__}>"
+
+
+def _nothing() -> None:
+    pass
 
 
 def kernel(function: Callable[..., Any] | None = None, *, inline: bool = True, memory: bool = False) -> Any:
-    """Compile a function: no GIL, IEEE arithmetic, cached on disk if it belongs to the package.
+    """Compile a function: no GIL, IEEE arithmetic, kept on disk if it belongs to the package.
 
     Kernels are inlined into their callers, because records of many arrays are slow to pass; `inline=False` is for what
     is large and rarely reached, and keeps the rest small. They allocate nothing: numba's run time for memory is off, as
-    counting references would cost ten times what the arithmetic does; `memory=True` is for the few functions of numba's
-    library that need it.
+    counting references would cost ten times what the arithmetic does. `memory=True` turns it on for a function from
+    outside the package, for the few functions of numba's library that need it.
     """
     if function is None:
         return partial(kernel, inline=inline, memory=memory)
-    folder = cache_folder() if Path(function.__code__.co_filename).is_relative_to(PACKAGE) else None
-    flags = {"nogil": True, "error_model": "numpy", "forceinline": inline, "_nrt": memory, "cache": folder is not None}
-    flags["no_cfunc_wrapper"] = True  # nobody calls kernels from C, and a tenth of the time to compile is saved
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = folder or before
-    try:
-        compiled = numba.njit(**flags)(function)
-        if folder is not None and hasattr(compiled, "_cache"):  # plain functions with NUMBA_DISABLE_JIT
-            compiled._cache = PackageCache(function)
-        return compiled
-    finally:
-        numba.config.CACHE_DIR = before
+    return Kernel(function, inline, memory) if is_compiling() else function
 
 
-class PackageCache(FunctionCache):  # type: ignore[misc]
-    """Keeps no code that was compiled for records from outside the package.
-
-    It would be stale after an edit of theirs, and a process that cannot import them could not read the index.
-    """
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        return None if _has_foreign_record(sig) else super().load_overload(sig, target_context)
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        if not _has_foreign_record(sig):
-            super().save_overload(sig, data)
+def is_compiling() -> bool:
+    """Whether kernels are compiled in this process."""
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
-def _has_foreign_record(types: Any) -> bool:
-    """Whether a NamedTuple among the argument types, or nested in one, is defined outside the package."""
-    for kind in getattr(types, "args", types):
-        record = getattr(kind, "instance_class", None)
-        if record is not None and record.__module__.partition(".")[0] != __name__.partition(".")[0]:
-            return True
-        if record is not None and _has_foreign_record(kind.types):
-            return True
-    return False
+class Generic:
+    """A function with an implementation for each type of the argument at `position`."""
 
+    __name__: str
 
-@cache
-def cache_folder() -> str | None:
-    """Where compiled code is kept, or None if no such folder can be written."""
-    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(base) / "mfbai" / f"kernels-{sources_digest(*COMPILED)}-numba-{numba.__version__}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for other in folder.parent.glob("kernels-*"):
-            if other.stat().st_mtime < time.time() - UNUSED:
-                shutil.rmtree(other, ignore_errors=True)  # of an older version
-        os.utime(folder)
-    except OSError:
-        return None
-    return str(folder) if os.access(folder, os.W_OK) else None
+    def __init__(self, signature: Callable[..., Any], position: int, choose: Callable[[Any], Any] | None) -> None:
+        self.position, self.choose = position, choose
+        self.table: dict[type, Any] = {}
+        update_wrapper(self, signature)
+        UNKNOWN.append(self)
+
+    def __call__(self, *args: Any) -> Any:
+        return self.serving(args[self.position])(*args)
+
+    def serving(self, record: Any) -> Any:
+        """The implementation for this record."""
+        found = self.of(type(record))
+        if found is None:
+            raise TypeError(f"{self.__name__} is not registered for {type(record).__name__}")
+        return found
+
+    def of(self, kind: Any) -> Any:
+        """The implementation for this type of record; None if there is none."""
+        if kind in self.table:
+            return self.table[kind]
+        return self.choose(kind) if self.choose and issubclass(kind, tuple) else None
+
+    def register(self, kind: type, function: Any) -> None:
+        _tell_apart(kind)
+        self.table[kind] = function
 
 
 def _tell_apart(record: Any) -> None:
@@ -107,33 +114,4 @@ def generic(position: int, choose: Callable[[Any], Any] | None = None) -> Callab
     of the type. Numba resolves both at compile time, so a kernel that calls a generic function is compiled once for
     each record type, without the implementations that it does not use, and pays nothing at run time.
     """
-
-    def decorate(signature: Callable[..., Any]) -> Any:
-        table: dict[type, Any] = {}
-
-        def implementation(kind: Any) -> Any:
-            if kind in table:
-                return table[kind]
-            return choose(kind) if choose and issubclass(kind, tuple) else None
-
-        def call(*args: Any) -> Any:
-            kind = type(args[position])
-            found = implementation(kind)
-            if found is None:
-                raise TypeError(f"{signature.__name__} is not registered for {kind.__name__}")
-            return found(*args)
-
-        def register(kind: type, function: Any) -> None:
-            _tell_apart(kind)
-            table[kind] = function
-
-        @overload(call, strict=False)
-        def resolve(*args: Any) -> Any:
-            found = implementation(getattr(args[position], "instance_class", object))
-            return getattr(found, "py_func", found)
-
-        call.__name__, call.__doc__ = signature.__name__, signature.__doc__
-        call.register = register  # type: ignore[attr-defined]
-        return call
-
-    return decorate
+    return lambda signature: Generic(signature, position, choose)

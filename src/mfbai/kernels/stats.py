@@ -43,3 +43,11 @@ def record_all(model, stats, arms, fidelities, values):
     """The same of many, in their order."""
     for n in range(arms.size):
         record(model, stats, arms[n], fidelities[n], values[n])
+
+
+@kernel
+def has_data(stats, arm):
+    for m in range(stats.count.shape[1]):
+        if stats.count[arm, m] > 0.0:
+            return True
+    return False

@@ -362,6 +362,13 @@ def divergence_at(model, means, arm, fidelity, x):
     return divergence(model.law, arm, fidelity, mean, shift(model, mean, arm, fidelity, x))
 
 
+@kernel(inline=False)
+def divergences(model, weights, means, arm, x, out):
+    """(M,) the same of all cells of an arm that have some weight; 0 for the others."""
+    for m in range(out.size):
+        out[m] = divergence_at(model, means, arm, m, x) if weights[arm, m] > 0.0 else 0.0
+
+
 @kernel
 def matrix(model, weights, means, work, out):
     """All f_ij, infinite on the diagonal. O(K^2 M)."""
