@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mfbai.errors import Faults, suggestion
 
 # A table of 10,000 wrong costs is one mistake: show some of its cells and count the others.
+MOST_RUNS = 2**32 - 1  # of a simulation: their numbers have 32 bits
 SHOWN_CELLS = 10
 MOST_NAMES = 1_000_000  # arms: more is a mistake, and would fill the memory
 
@@ -81,6 +82,8 @@ def check_integers(faults: Faults, integers: Mapping[str, Any]) -> None:
         least = 0 if name == "seed" else 1
         if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
             faults.add(name, f"is {value!r}: give a whole number of {least} or more")
+        elif name == "runs" and int(value) > MOST_RUNS:
+            faults.add(name, f"is {value!r}: there can be {MOST_RUNS:,} at most, each with random numbers of its own")
 
 
 def check_choice(faults: Faults, field: str, value: Any, known: Iterable[str]) -> None:

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from mfbai.analysis.oracle import oracle
 from mfbai.paper import parts, report
 from mfbai.paper.pieces import PRINTED, PUBLISHED, Columns, Computation, Figure, Item, Made, Noise, Scale, Sheet, Table
 from mfbai.paper.report import Reproduction
 from mfbai.paper.store import Store, csv_text, replace
-from mfbai.simulation.engine import compile_all, compiling
-from mfbai.simulation.experiment import STAND_IN
+from mfbai.simulation.engine import warm_up
+from mfbai.simulation.experiment import STAND_IN, prepare
 from mfbai.strategies import STRATEGIES
 from mfbai.terminal import told_to
 
@@ -86,13 +85,8 @@ def _compute(
 
 
 def _compile(strategies: set[str]) -> None:
-    """Compile, or load, what these strategies and the figures need, in two processes: the first time it takes long.
-
-    Of strategies that share their kernels, one is enough.
-    """
-    with compiling(*(strategy for strategy in ("mf-grad", "lucb") if strategy in strategies)):
-        oracle(STAND_IN)
-        compile_all(*(strategy for strategy in ("iise", "grad") if strategy in strategies))
+    """See that what these strategies need is compiled: all of them at once."""
+    warm_up(*(prepare(STAND_IN, strategy, "stylised", 0.1, {}, {})[0] for strategy in sorted(strategies)))
 
 
 def _computed(computation: Computation, store: Store, watch: Watch) -> tuple[Columns, float]:

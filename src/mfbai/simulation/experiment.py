@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from threading import Event
 from typing import Any
 
 import numpy as np
@@ -12,19 +11,21 @@ from numpy.typing import NDArray
 
 from mfbai.checks import check_choice, check_delta, check_integers
 from mfbai.errors import Faults
+from mfbai.kernels.parts import Wanted
+from mfbai.kernels.random import first_words, make_rng, reseed
 from mfbai.kernels.stats import make_stats
 from mfbai.model.compiled import Model
 from mfbai.model.instance import Instance
 from mfbai.model.spec import check_instance
 from mfbai.run.assemble import assemble, choose
-from mfbai.run.loop import advance, make_outcome
-from mfbai.run.state import arrays_of, changing, own_model
+from mfbai.run.loop import Job, make_job, make_outcome
+from mfbai.run.play import Play
+from mfbai.run.state import changing, gather, own_model
 from mfbai.run.truth import truth_of
 from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
 
 STAND_IN = "paper-5x2"  # an instance to check other arguments with, where the given one is at fault
-CHUNK = 1 << 16  # steps between two checks whether to continue: some 20 ms
 
 
 @dataclass(frozen=True)
@@ -41,40 +42,44 @@ class Setup:
 
 
 class Run:
-    """One run at a time of a simulation; `restart` begins another in the same memory, which is quick."""
+    """One run at a time of a simulation, or many one after the other, in the same memory."""
 
-    def __init__(self, setup: Setup) -> None:
-        shape = setup.model.cost.shape
+    def __init__(self, setup: Setup, job: Job | None = None) -> None:
+        """With a `job`, which other threads may share, `make` makes some of its runs."""
         self.setup = setup
-        self.model = own_model(setup.model)
-        self.stats = make_stats(shape)
-        self.state = setup.make_state()
-        self.rule = setup.make_rule(self.state)
-        self.outcome = make_outcome(setup.levels)
-        self.pending = np.zeros(shape, dtype=np.int64)  # stays zero: a simulated evaluation returns at once
-        self.rng = np.random.default_rng(0)
-        self.truth = truth_of(setup.instance)
-        records = (changing(self.model), self.stats, self.state, self.rule, self.outcome, self.truth[2:])
-        self._fresh = [(a, a.copy()) for a in arrays_of(records)]
+        model, truth, stats = own_model(setup.model), truth_of(setup.instance), make_stats(setup.model.cost.shape)
+        state = setup.make_state()
+        records = (model, truth, stats, state, setup.make_rule(state), make_outcome(setup.levels))
+        (self.model, self.truth, *records), live = gather(records, (changing(model), *records[2:], truth[2:]))
+        self.stats, self.state, self.rule, self.outcome = records
+        self.pending = np.zeros(setup.model.cost.shape, dtype=np.int64)  # stays zero: values return at once
+        self._play = Play(self.model, self.stats, self.state, self.rule, self.outcome, self.pending)
+        given = make_job(model, setup.levels, first_words(0, np.zeros(1, dtype=np.int64)), [0]) if job is None else job
+        memory = {"live": live, "fresh": live.copy(), "span": np.array([0, 1]), "again": np.zeros(1, dtype=np.bool_)}
+        self._job, self.rng = given._replace(**memory), make_rng()
+        self._make = self._play.simulate(self.truth, self.rng, self._job)
+
+    def make(self, numbers: range) -> None:
+        """Make the runs of these numbers."""
+        self._job.again[0], self._job.span[:] = True, (numbers.start, numbers.stop)
+        self._make()
 
     def restart(self, seed: int, run: int) -> None:
         """Begin the run of that number. Its random numbers depend on seed and run alone."""
-        for array, fresh in self._fresh:
-            array[...] = fresh
-        self.rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(run,)))
+        self._job.live[:] = self._job.fresh
+        reseed(self.rng, first_words(seed, np.array([run]))[0])
+
+    def move_to(self, means: NDArray[np.float64]) -> None:
+        """Let evaluations have these means, (K, M), in place of the instance's."""
+        problem = self.setup.instance.problem
+        self.truth.means[:], self.truth.exact[:] = (
+            problem.sign * means[:, seen] for seen in (problem.noisy, problem.exact)
+        )
 
     def advance(self, until: int) -> None:
         """Go on until every level is decided or `until` evaluations are made."""
-        records = (self.stats, self.state, self.rule, self.outcome)
-        advance(self.model, self.truth, *records, self.pending, self.rng, until)
-
-    def advance_unless(self, cancelled: Event, until: int) -> bool:
-        """The same, but give up soon after `cancelled` is set; returns whether it was not."""
-        while not self.decided and self.stats.steps[0] < until:
-            if cancelled.is_set():
-                return False
-            self.advance(min(until, int(self.stats.steps[0]) + CHUNK))
-        return True
+        self._job.again[0], self._job.until[0] = False, until
+        self._make()
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -84,6 +89,15 @@ class Run:
     @property
     def decided(self) -> bool:
         return bool(self.outcome.levels[0] == self.setup.levels)
+
+
+def needed(setup: Setup) -> list[Wanted]:
+    """The compiled parts that its runs take."""
+    state, shape = setup.make_state(), setup.model.cost.shape
+    records = (make_stats(shape), state, setup.make_rule(state), make_outcome(setup.levels))
+    play = Play(setup.model, *records, np.zeros(shape, dtype=np.int64))
+    job = make_job(setup.model, setup.levels, first_words(0, np.zeros(1, dtype=np.int64)), [0])
+    return play.needed(truth_of(setup.instance), make_rng(), job)
 
 
 def prepare(

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from numpy.typing import NDArray
 
 from mfbai.model.instance import Instance
 from mfbai.simulation.confidence import half_width
-from mfbai.simulation.engine import for_each_run, warm_up
-from mfbai.simulation.experiment import Run, Setup, prepare
+from mfbai.simulation.engine import make_runs, warm_up
+from mfbai.simulation.experiment import Setup, prepare
 from mfbai.stopping.own import OWN
 from mfbai.strategies import STRATEGIES
 
@@ -176,7 +175,7 @@ def simulate(
 
 
 class _Ends:
-    """How each run ended at each level, written by several threads, each to the rows of its own runs."""
+    """How each run ended at each level."""
 
     def __init__(self, runs: int, setups: list[Setup]) -> None:
         shape = (runs, sum(setup.levels for setup in setups))
@@ -187,19 +186,12 @@ class _Ends:
 
     def run(self, setup: Setup, levels: slice, seed: int, max_steps: int | None, workers: int | None) -> None:
         """Make all runs of the setup, whose levels these are."""
-        until = FOREVER if max_steps is None else int(max_steps)
-
-        def one(run: Run, number: int, cancelled: Event) -> bool:
-            if not run.advance_unless(cancelled, until):
-                return False
-            cost, step, answer = (table[number, levels] for table in (self.costs, self.steps, self.answers))
-            cost[:], step[:], answer[:] = run.outcome.cost, run.outcome.steps, run.outcome.answer
-            undecided = run.outcome.levels[0]
-            cost[undecided:], step[undecided:] = run.stats.spent[0], run.stats.steps[0]
-            self.pulls[number] = run.counts
-            return True
-
-        self.done &= for_each_run(setup, seed, one, len(self.done), workers)
+        until = np.array([FOREVER if max_steps is None else min(int(max_steps), FOREVER)])
+        made = make_runs(setup, seed, until, len(self.done), workers)
+        self.costs[:, levels], self.steps[:, levels], self.answers[:, levels] = made.cost, made.steps, made.answer
+        problem = setup.instance.problem
+        self.pulls[:, :, problem.noisy], self.pulls[:, :, problem.exact] = made.count[:, -1], made.known[:, -1]
+        self.done &= made.finished
 
     def in_order_of(self, delta: float | Sequence[float]) -> dict[str, NDArray[Any]]:
         """The tables of the finished runs, with deltas in the order they were given: levels have the largest first."""

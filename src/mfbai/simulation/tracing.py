@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from threading import Event
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mfbai.model.instance import Instance
 from mfbai.simulation.confidence import half_width
-from mfbai.simulation.engine import for_each_run, warm_up
-from mfbai.simulation.experiment import Run, prepare
+from mfbai.simulation.engine import make_runs, warm_up
+from mfbai.simulation.experiment import prepare
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,15 +68,9 @@ def trace(
     warm_up(setup)
     first = min(setup.instance.means.size, int(steps))
     times = np.unique(np.geomspace(steps, first, points).round().astype(np.int64))
-    shares = np.zeros((runs, len(times), *setup.instance.shape))
-
-    def one(run: Run, number: int, cancelled: Event) -> bool:
-        for k, time in enumerate(times):
-            if not run.advance_unless(cancelled, int(time)):
-                return False
-            spent = run.counts * setup.instance.problem.costs
-            shares[number, k] = spent / max(spent.sum(), np.finfo(float).tiny)
-        return True
-
-    done = for_each_run(setup, seed, one, int(runs), workers)
-    return Trace(setup.instance, strategy, times, shares[done])
+    made = make_runs(setup, int(seed), times, int(runs), workers)
+    problem, pulls = setup.instance.problem, np.zeros((int(runs), len(times), *setup.instance.shape))
+    pulls[..., problem.noisy], pulls[..., problem.exact] = made.count, made.known
+    spent = pulls[made.finished] * problem.costs
+    totals = spent.sum(axis=(2, 3), keepdims=True)
+    return Trace(setup.instance, strategy, times, spent / np.maximum(totals, np.finfo(float).tiny))

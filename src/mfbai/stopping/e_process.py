@@ -23,6 +23,7 @@ import numpy as np
 from mfbai.kernels import e_values
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.laws import is_known
+from mfbai.kernels.stats import has_data
 from mfbai.kernels.transport import Work, fit, make_work, pair, renew
 from mfbai.stopping.glr import contribution
 from mfbai.stopping.interface import Rule, decide, observe
@@ -165,14 +166,6 @@ def all_looked_at(model, stats):
         if not model.beaten[a] and not has_data(stats, a):
             return False
     return True
-
-
-@kernel
-def has_data(stats, arm):
-    for m in range(stats.count.shape[1]):
-        if stats.count[arm, m] > 0.0:
-            return True
-    return False
 
 
 @kernel

@@ -26,9 +26,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mfbai.kernels.jit import kernel
-from mfbai.kernels.stats import ROOM, SEEDS
+from mfbai.kernels.stats import ROOM, SEEDS, has_data
 from mfbai.kernels.transport import Work, fit, make_work, renew
-from mfbai.stopping.e_process import has_data
 from mfbai.stopping.exclusion import (
     Notes,
     all_left,

@@ -15,15 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mfbai.kernels import parts
 from mfbai.kernels.laws import sample
+from mfbai.kernels.random import first_words, make_rng, reseed
 from mfbai.kernels.stats import Stats, make_stats
 from mfbai.model.compiled import Model
 from mfbai.model.instance import Instance
 from mfbai.model.spec import from_dict
 from mfbai.run import loop
+from mfbai.run.play import Play
 from mfbai.run.state import arrays_of
 from mfbai.run.truth import make_truth
-from mfbai.strategies import STRATEGIES, ask
+from mfbai.strategies import STRATEGIES
 
 STEPS = 400
 DELTAS = (0.1, 1e-9)
@@ -72,15 +75,25 @@ def truth_of(instance: Instance) -> NDArray[np.float64]:
 
 def stepwise(instance: Instance, steps: int, records: Records) -> Journal:
     """Ask and tell one evaluation at a time, as a live study does, until `steps` are made or every level is decided."""
-    model, truth = instance.model(), truth_of(instance)
-    pending, rng = np.zeros(instance.shape, dtype=np.int64), np.random.default_rng(0)
-    told: list[tuple[int, int, float]] = []
+    model, truth, rng = instance.model(), truth_of(instance), _begun()
+    play, told = play_of(model, records), list[tuple[int, int, float]]()
     while len(told) < steps and records.outcome.levels[0] < len(records.outcome.answer):
-        arm, fidelity = ask(model, records.stats, records.state, pending)
+        arm, fidelity = play.ask()
         x = sample(model.law, rng, arm, fidelity, truth[arm, fidelity])
-        loop.replay(model, *records, *_journal([(arm, fidelity, x)]))
+        play.replay(*_journal([(arm, fidelity, x)]))
         told.append((arm, fidelity, x))
     return _journal(told)
+
+
+def play_of(model: Model, records: Records) -> Play:
+    return Play(model, *records, np.zeros(model.cost.shape, dtype=np.int64))
+
+
+def _begun() -> Any:
+    """Random numbers, from the first."""
+    rng = make_rng()
+    reseed(rng, first_words(0, np.zeros(1, dtype=np.int64))[0])
+    return rng
 
 
 def _journal(told: list[tuple[int, int, float]]) -> Journal:
@@ -90,9 +103,9 @@ def _journal(told: list[tuple[int, int, float]]) -> Journal:
 
 def looped(instance: Instance, steps: int, model: Model, records: Records) -> None:
     """The same run in the compiled loop."""
-    pending = np.zeros(instance.shape, dtype=np.int64)
-    truth = make_truth(truth_of(instance), None)
-    loop.advance(model, truth, *records, pending, np.random.default_rng(0), steps)
+    play, truth = play_of(model, records), make_truth(truth_of(instance), None)
+    job = loop.make_job(model, len(records.outcome.answer), first_words(0, np.zeros(1, dtype=np.int64)), [steps])
+    play.simulate(truth, _begun(), job)()
 
 
 def check_replay(name: str, start: Start, instance: Instance, steps: int) -> None:
@@ -100,7 +113,7 @@ def check_replay(name: str, start: Start, instance: Instance, steps: int) -> Non
     _, single = start(instance)
     journal = stepwise(instance, steps, single)
     model, again = start(instance)
-    loop.replay(model, *again, *journal)
+    play_of(model, again).replay(*journal)
     assert digest(again) == digest(single), f"{name}: a replay of the journal ends in another state"
     model, other = start(instance)
     looped(instance, len(journal.arms), model, other)
@@ -113,7 +126,7 @@ def check_one_compilation(name: str, start: Start, instance: Instance) -> None:
     for arms in (instance.shape[0], 2, 3):
         smaller = _with_arms(instance, arms)
         looped(smaller, 5, *start(smaller))
-        counts.add(len(getattr(loop.advance, "signatures", ())))
+        counts.add(parts.count())
     assert len(counts) == 1, f"{name}: compiled again for another number of arms"
 
 

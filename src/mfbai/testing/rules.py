@@ -16,7 +16,6 @@ import numpy as np
 
 from mfbai.model.instance import Instance
 from mfbai.model.spec import check_instance
-from mfbai.run import loop
 from mfbai.run.state import arrays_of
 from mfbai.stopping import Rule, decide
 from mfbai.testing import common
@@ -64,7 +63,8 @@ def check_silent_without_evidence(rule: Rule, instance: Instance, options: Mappi
         for level in range(len(DELTAS)):
             model, records = starting(rule, options, DELTAS[level:])(instance)
             values = np.full(len(told), value)
-            loop.replay(model, *records, np.ascontiguousarray(told[:, 0]), np.ascontiguousarray(told[:, 1]), values)
+            arms, fidelities = (np.ascontiguousarray(column) for column in told.T)
+            common.play_of(model, records).replay(arms, fidelities, values)
             answer = decide(model, records.stats, records.rule, 0)
             assert answer == -1 and not records.outcome.levels[0], (  # noqa: PT018
                 f"{rule.name}: answers {answer} at delta {DELTAS[level]:g} {what}; it must be -1"

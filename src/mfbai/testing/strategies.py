@@ -16,7 +16,6 @@ import numpy as np
 from mfbai.model.compiled import Model
 from mfbai.model.instance import Instance
 from mfbai.model.spec import check_instance
-from mfbai.run import loop
 from mfbai.stopping import own, stylised
 from mfbai.strategies import Strategy, ask
 from mfbai.testing import common
@@ -74,7 +73,8 @@ def check_answer(strategy: Strategy, instance: Instance) -> None:
     journal = stepwise(instance, LONGEST, records)
     if records.outcome.levels[0] == 1:
         found = int(answer[0])
-        loop.replay(model, *records, *(part[:STEPS] for part in journal))  # a live study may go on
+        more = journal.arms[:STEPS], journal.fidelities[:STEPS], journal.values[:STEPS]
+        common.play_of(model, records).replay(*more)  # a live study may go on
         assert answer[0] == found, f"{strategy.name}: its answer changed from {found} to {answer[0]}"
 
 

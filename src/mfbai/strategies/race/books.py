@@ -21,9 +21,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mfbai.kernels.jit import kernel
+from mfbai.kernels.stats import has_data
 from mfbai.kernels.transport import Work, fit, make_work, renew
 from mfbai.stopping.books import Books, books_observe, make_books
-from mfbai.stopping.e_process import all_looked_at, has_data
+from mfbai.stopping.e_process import all_looked_at
 from mfbai.stopping.exclusion import exclude_certain, is_out, is_over, row_of
 from mfbai.strategies.audit import due, unbiased_fidelity
 from mfbai.strategies.common import first_look
