@@ -87,9 +87,5 @@ def rules_out(model: Model, stats: Stats, answer: int, rival: int, target: float
         return True
     if not (stats.count[answer].any() and stats.count[rival].any()):
         return False
-    work = transport.make_work(model)
-    for arm in (answer, rival):
-        transport.fit(model, stats.count, stats.mean, arm, work)
-    start = transport.pair(model, stats.count, stats.mean, answer, rival, work.psi[answer], work)[1]
-    claim = e_values.make_work()
-    return bool(e_values.against(model.law, model, stats, answer, rival, start, target, claim)[0] >= target)
+    fits, work = transport.make_work(model), e_values.make_work()
+    return bool(e_values.reaches(model, stats, answer, rival, target, fits, work))

@@ -10,14 +10,16 @@ the optimality conditions replace what a linear program cannot resolve.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import csr_array, diags_array
 
 from mfbai.kernels import allocation, transport
 from mfbai.model.compiled import Model
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -67,6 +69,8 @@ class Program:
 
     def rows(self, arms: Indices, etas: Array) -> list[csr_array]:
         """The same as three sparse tables, points x cells."""
+        from scipy.sparse import csr_array
+
         K, M = self.means.shape
         cells = np.stack([np.full(len(arms), self.best), arms], axis=1)[:, :, None] * M + np.arange(M)  # (P, 2, M)
         starts = np.arange(len(arms) + 1) * 2 * M
@@ -134,6 +138,9 @@ def solve(program: Program, start: Solution) -> Solution:
 
 def _master(program: Program, arms: Indices, etas: Array, scale: float) -> Solution | None:
     """The linear program over these points."""
+    from scipy.optimize import linprog  # here, as it takes long to load
+    from scipy.sparse import diags_array
+
     rows = program.rows(arms, etas)[0] * scale
     norms = rows.max(axis=1).toarray().ravel()
     if not norms.all():

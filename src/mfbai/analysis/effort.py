@@ -12,7 +12,6 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 from mfbai.analysis.paired_noise import pooled_deviation
 from mfbai.analysis.pairs import Pairs
@@ -76,6 +75,8 @@ class Race(NamedTuple):
 def likely_gap(gaps: Array, errors: Array, level: float) -> Array:
     """Below which a true gap is with probability `level`, if it was estimated with that error and nothing else is known
     of it: the quantile of the size of a normal variable, by bisection."""
+    from scipy.special import ndtr  # here, as it takes long to load
+
     low, high = np.zeros_like(gaps), gaps + 10.0 * errors
     for _ in range(60):
         middle = (low + high) / 2

@@ -61,8 +61,8 @@ class Evidence:
         counts, means = (np.array(table[:, seen], order="C") for table in (self.counts, self.means))
         gradient = np.zeros(counts.shape)
         for arm, x in zip((self.leader, self.challenger), self.top_means, strict=True):
-            for m in np.flatnonzero(counts[arm] * np.isfinite(self.value)):
-                gradient[arm, m] = transport.divergence_at(self.model, means, arm, m, sign * x)
+            if np.isfinite(self.value):
+                transport.divergences(self.model, counts, means, arm, sign * x, gradient[arm])
         return self.problem.whole(gradient / self.model.cost, 0.0)
 
 

@@ -16,6 +16,7 @@ from mfbai.analysis.values import Values
 from mfbai.checks import check_delta
 from mfbai.errors import Faults
 from mfbai.kernels import differences, e_values, transport
+from mfbai.kernels.parts import Wanted, needs
 from mfbai.kernels.stats import Stats
 from mfbai.model.compiled import Model
 from mfbai.model.instance import Instance
@@ -83,20 +84,13 @@ def risk(
 
 def find_risk(model: Model, stats: Stats, rule: e_process.State | None = None, answer: int | None = None) -> Risk:
     """The same of statistics, for the leader or another `answer`; `rule` remembers what was proven earlier."""
-    work = transport.make_work(model)
-    arms = range(len(stats.count))
-    for arm in arms:
-        transport.fit(model, stats.count, stats.mean, arm, work)
+    work, arms = _fits(model, stats), range(len(stats.count))
     seen = stats.count.sum(axis=1) > 0
     placed = (seen | (~np.isnan(model.exact.value)).any(axis=1)) & ~model.beaten
     first = max(arms, key=lambda arm: work.psi_low[arm] + work.psi_high[arm] if placed[arm] else -inf)
     leader = first if answer is None else answer
     evidence = np.where(np.arange(len(arms)) == leader, inf, 0.0)
-    claim = e_values.make_work()
-    for arm in arms:
-        if arm != leader and seen[arm] and seen[leader]:
-            start = transport.pair(model, stats.count, stats.mean, leader, arm, work.psi[leader], work)[1]
-            evidence[arm] = e_values.against(model.law, model, stats, leader, arm, start, -inf, claim)[0]
+    e_values.against_all(model, stats, leader, seen, work, e_values.make_work(), evidence)
     evidence[model.beaten & (np.arange(len(arms)) != leader) & (not model.beaten[leader])] = inf
     evidence[model.top_low[leader] + model.tolerance >= model.top_high] = inf
     if rule is not None and leader in rule.owner:
@@ -104,6 +98,23 @@ def find_risk(model: Model, stats: Stats, rule: e_process.State | None = None, a
     least = float(evidence.min())
     level = min((len(arms) - 1) * exp(-max(least, -1.0)), 1.0)
     return Risk(level, leader, evidence)
+
+
+def needed_for_risk(model: Model, stats: Stats) -> list[Wanted]:
+    """The compiled parts that `find_risk` takes."""
+    work, claim, K = transport.make_work(model), e_values.make_work(), len(stats.count)
+    proof = (0, np.zeros(K, dtype=np.bool_), work, claim, np.zeros(K))
+    return needs(
+        (e_values.against_all, model, stats, *proof),
+        (transport.fit_all, model, stats.count, stats.mean, work),
+    )
+
+
+def _fits(model: Model, stats: Stats) -> transport.Work:
+    """What fits each arm's data best."""
+    work = transport.make_work(model)
+    transport.fit_all(model, stats.count, stats.mean, work)
+    return work
 
 
 def intervals(
@@ -131,12 +142,8 @@ def intervals(
 def find_intervals(model: Model, stats: Stats, sign: float, delta: float) -> Array:
     """The same of statistics."""
     K = len(stats.count)
-    target, claim, ends = log(2 * K / delta), e_values.make_work(), np.zeros((K, 2))
-    for arm in range(K):
-        if stats.count[arm].any():
-            ends[arm] = [e_values.limit(model, stats, arm, side, target, claim) for side in (1.0, -1.0)]
-        else:
-            ends[arm] = model.top_low[arm], model.top_high[arm]
+    ends = np.zeros((K, 2))
+    e_values.limits(model, stats, log(2 * K / delta), e_values.make_work(), ends)
     return ends if sign > 0 else -ends[:, ::-1]
 
 
@@ -159,10 +166,9 @@ def find_differences(model: Model, stats: Stats, sign: float, delta: float, lead
 
 def _search_differences(model: Model, stats: Stats, delta: float, leader: int) -> Array:
     K = len(stats.count)
-    work, seen, ends = transport.make_work(model), stats.count.any(axis=1), np.empty((K, 2))
-    for arm in np.flatnonzero(seen):
-        transport.fit(model, stats.count, stats.mean, arm, work)
-    middles = np.where(seen, (work.psi_low + work.psi_high) / 2, 0.0)
+    work, seen, ends = _fits(model, stats), stats.count.any(axis=1), np.empty((K, 2))
+    middles = np.zeros(K)
+    middles[seen] = (work.psi_low[seen] + work.psi_high[seen]) / 2
     differences.fill(model, stats, leader, seen, middles, log(K * (K - 1) / delta), e_values.make_work(), ends)
     return ends
 
@@ -226,53 +232,44 @@ def contradictions(problem: Problem, model: Model) -> list[BiasAlarm]:
 def find_alarms(model: Model, stats: Stats, delta: float) -> list[BiasAlarm]:
     """The same of statistics, by the fidelities that kernels see."""
     K, M = stats.count.shape
-    suspects = _suspects(model, stats, log(2 * K / delta))
+    fits = _fits(model, stats)
+    psi = np.clip(0.0, fits.psi_low, fits.psi_high)  # the top mean that fits best, one of them if there are many
+    suspects = _suspects(model, fits, log(2 * K / delta))
     # Half of delta is for the arms as a whole, half for each lower fidelity with the top, which has no bias.
     found = [
         BiasAlarm(arm, m, level, certain=True)
         for arm in suspects
         for m in range(M - 1)
         if stats.count[arm, m] > 0 < stats.count[arm, -1]
-        and (level := _contradiction(model, stats, arm, m, 2 * K * (M - 1), delta)) <= delta
+        and (level := _contradiction(model, stats, arm, m, float(psi[arm]), 2 * K * (M - 1), delta)) <= delta
     ]
     for arm in set(suspects) - {alarm.arm for alarm in found}:
-        if (level := _contradiction(model, stats, arm, -1, 2 * K, delta)) <= delta:
-            found.append(BiasAlarm(arm, _worst_fit(model, stats, arm), level, certain=False))
+        if (level := _contradiction(model, stats, arm, -1, float(psi[arm]), 2 * K, delta)) <= delta:
+            found.append(BiasAlarm(arm, _worst_fit(model, stats, arm, float(psi[arm])), level, certain=False))
     return sorted(found, key=lambda alarm: (alarm.arm, alarm.fidelity))
 
 
-def _suspects(model: Model, stats: Stats, target: float) -> list[int]:
+def _suspects(model: Model, fits: transport.Work, target: float) -> list[int]:
     """The arms whose data may contradict each other by so many nats: a proof has no more of them than the misfit has,
     unless the law learns its noise."""
     if not model.law.known:
-        return list(range(len(stats.count)))
-    work = transport.make_work(model)
-    transport.fit_all(model, stats.count, stats.mean, work)
-    return [int(arm) for arm in np.flatnonzero(work.misfit >= target * (1 - 1e-9))]
+        return list(range(len(fits.misfit)))
+    return [int(arm) for arm in np.flatnonzero(fits.misfit >= target * (1 - 1e-9))]
 
 
-def _contradiction(model: Model, stats: Stats, arm: int, only: int, tests: int, delta: float) -> float:
-    """The least level, of those down from delta, at which an arm's data contradict each other; 1 if they do not."""
-    x, claim, target = _psi(model, stats, arm), e_values.make_work(), log(tests / delta)
+def _contradiction(model: Model, stats: Stats, arm: int, only: int, x: float, tests: int, delta: float) -> float:
+    """The least level, of those down from delta, at which an arm's data contradict each other; 1 if they do not. The
+    search starts from the top mean x."""
+    claim, target = e_values.make_work(), log(tests / delta)
     if e_values.search(model, stats, arm, -1, only, x, target, claim)[0] < target:
         return 1.0
     return tests * exp(-max(e_values.search(model, stats, arm, -1, only, x, -inf, claim)[0], target))
 
 
-def _psi(model: Model, stats: Stats, arm: int) -> float:
-    """The top mean that fits the arm's data best, one of them if there are many."""
-    work = transport.make_work(model)
-    transport.fit(model, stats.count, stats.mean, arm, work)
-    return float(np.clip(0.0, work.psi_low[arm], work.psi_high[arm]))
-
-
-def _worst_fit(model: Model, stats: Stats, arm: int) -> int:
-    x = _psi(model, stats, arm)
-
-    def misfit(m: int) -> float:
-        return float(stats.count[arm, m] * transport.divergence_at(model, stats.mean, arm, m, x))
-
-    return max(np.flatnonzero(stats.count[arm]).tolist(), key=misfit)
+def _worst_fit(model: Model, stats: Stats, arm: int, x: float) -> int:
+    misfit = np.zeros(stats.count.shape[1])
+    transport.divergences(model, stats.count, stats.mean, arm, x, misfit)
+    return int(np.argmax(np.where(stats.count[arm] > 0, stats.count[arm] * misfit, -inf)))
 
 
 def _read(

@@ -8,14 +8,13 @@ from math import log
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linprog
-from scipy.sparse import diags_array, vstack
 
 from mfbai.analysis import cutting_planes
 from mfbai.checks import Cells, check_delta
 from mfbai.errors import Fault, Faults, InvalidInput
-from mfbai.kernels import allocation
+from mfbai.kernels import allocation, transport
 from mfbai.kernels.exact import take_exact
+from mfbai.kernels.parts import Wanted, load, needs
 from mfbai.model.compiled import Model
 from mfbai.model.instance import Instance
 from mfbai.model.problem import Problem
@@ -91,8 +90,16 @@ def oracle(instance: Instance | str, tolerance: float = 0.0, *, start: ArrayLike
     >>> round(found.cost_complexity, 4), found.weights[0].round(7).tolist()
     (266.4911, [0.0968565, 0.0])
     """
+    return find_oracle(instance, tolerance, start, GOOD)
+
+
+def find_oracle(
+    instance: Instance | str, tolerance: float = 0.0, start: ArrayLike | Oracle | None = None, good: float = GOOD
+) -> Oracle:
+    """The same, where a relative gap up to `good` is not worth the slower method."""
     instance, programs, shares = _checked(instance, tolerance, start)
-    found = _solve_all(programs, shares)
+    _compile(type(programs[0].model.law), programs[0].model)
+    found = _solve_all(programs, shares, good)
     costs = [solution.cost for solution in found]
     i = int(np.argmin(costs))
     if not np.isfinite(costs[i]):
@@ -114,6 +121,27 @@ def oracle(instance: Instance | str, tolerance: float = 0.0, *, start: ArrayLike
         _solution=found[i],
         _tied=any(cost <= costs[i] * (1 + GOOD) for j, cost in enumerate(costs) if j != i),
     )
+
+
+def needed_for_oracle(model: Model) -> list[Wanted]:
+    """The compiled parts that the search takes."""
+    (K, M), whole = model.cost.shape, np.zeros(1, dtype=np.int64)
+    table, column, work = np.zeros((K, M)), np.zeros(K), allocation.make_work(model)
+    return needs(
+        (allocation.allocate, model, table, 0, work),
+        (allocation.weakest, model, table, table, 0, transport.make_work(model), column, column),
+        (allocation.rates_at, model, table, 0, whole, column, np.zeros((3, 1, 2, M))),
+        (allocation.write, 0, work, table),
+    )
+
+
+_ready: set[type] = set()  # laws whose parts are there
+
+
+def _compile(law: type, model: Model) -> None:
+    if law not in _ready:
+        load(needed_for_oracle(model))
+        _ready.add(law)
 
 
 def informed_model(instance: Instance, tolerance: float = 0.0) -> Model:
@@ -148,11 +176,13 @@ def _checked(
     return instance, [cutting_planes.Program(model, means, answer) for answer in answers], shares
 
 
-def _solve_all(programs: list[cutting_planes.Program], shares: Array | None) -> list[cutting_planes.Solution]:
+def _solve_all(
+    programs: list[cutting_planes.Program], shares: Array | None, good: float
+) -> list[cutting_planes.Solution]:
     """By the fast method; those that it leaves inexact, and that may still be the cheapest, by cuts."""
     found = [_solve(program, shares) for program in programs]
     for i in np.argsort([solution.lower for solution in found]):
-        if found[i].gap > GOOD and found[i].lower < min(solution.cost for solution in found):
+        if found[i].gap > good and found[i].lower < min(solution.cost for solution in found):
             found[i] = cutting_planes.solve(programs[i], found[i])
     return found
 
@@ -212,6 +242,9 @@ def _is_unique(program: cutting_planes.Program, solution: cutting_planes.Solutio
     All optimal weights live on cells that are worth their cost at the optimal prices, and leave value and slope at the
     priced points as they are.
     """
+    from scipy.optimize import linprog  # here, as it takes long to load
+    from scipy.sparse import diags_array, vstack
+
     priced = solution.prices > 1e-9 * solution.prices.sum()
     arms, etas = solution.arms[priced], solution.etas[priced]
     prices = solution.prices[priced] / solution.prices[priced].sum() * solution.lower

@@ -12,7 +12,6 @@ from math import atanh, inf, lgamma, log, sqrt, tanh
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtri, stdtrit
 
 from mfbai.model.problem import Array
 
@@ -34,6 +33,8 @@ class Interval(NamedTuple):
 
 def t_quantile(freedom: int, level: float) -> float:
     """Exceeded with probability `level`."""
+    from scipy.special import stdtrit  # here, as it takes long to load
+
     return -float(stdtrit(freedom, level))
 
 
@@ -98,6 +99,8 @@ def estimate(correlation: Callable[[Array], float], values: Array) -> Estimated:
 
 def variance_factor(freedom: int, level: float) -> float:
     """A sample variance times this is below the true one with probability `level`, if values are normal."""
+    from scipy.special import chdtri
+
     return freedom / float(chdtri(freedom, 1.0 - level))
 
 

@@ -20,7 +20,8 @@ from mfbai.kernels.exact import certain
 from mfbai.kernels.stats import make_stats
 from mfbai.model.compiled import Model
 from mfbai.model.problem import Array
-from mfbai.run import loop
+from mfbai.run.loop import make_outcome
+from mfbai.run.play import Play
 from mfbai.run.state import own_model
 from mfbai.stopping import contrasts, e_process
 from mfbai.stopping.bearing import bets_against, is_ruled_out
@@ -96,11 +97,9 @@ def _noted(fold: Fold, answer: int) -> Any:
     made, K = fold.settings.parts, fold.settings.problem.n_arms
     state = contrasts.noting(made.make_state(), answer, 2 * len(arms) + K)
     model = own_model(made.model)
-    records = model, make_stats(model.cost.shape), state, made.make_rule(state), loop.make_outcome(1)
-    if fold.rounds is None:
-        loop.replay(*records, arms, fidelities, values)
-    else:
-        loop.replay_rounds(*records, arms, fidelities, values, np.stack([numbers, parts], axis=1))
+    stats, pending = make_stats(model.cost.shape), np.zeros(model.cost.shape, dtype=np.int64)
+    play = Play(model, stats, state, made.make_rule(state), make_outcome(1), pending)
+    play.replay(arms, fidelities, values, np.stack([numbers, parts], axis=1))
     return state.rule
 
 

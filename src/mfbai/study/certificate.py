@@ -8,10 +8,10 @@ import math
 import platform
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 
 from mfbai._version import __version__
@@ -83,7 +83,7 @@ def make_certificate(study: Study) -> dict[str, Any]:
         "versions": {
             "mfbai": __version__,
             "numpy": np.__version__,
-            "numba": numba.__version__,
+            "numba": version("numba"),
             "python": platform.python_version(),
             "machine": platform.machine(),
         },

@@ -29,6 +29,7 @@ from mfbai.analysis.guarantee import (
     find_differences,
     find_intervals,
     find_risk,
+    needed_for_risk,
 )
 from mfbai.analysis.variance import VarianceAlarm, variances_of
 from mfbai.files import sources_digest
@@ -36,12 +37,12 @@ from mfbai.kernels.exact import certain
 from mfbai.kernels.jit import COMPILED
 from mfbai.kernels.stats import make_stats
 from mfbai.model.problem import Array
-from mfbai.run import loop
-from mfbai.run.audit import wanted_audit
 from mfbai.run.exact import wanted_exact
+from mfbai.run.loop import make_outcome
+from mfbai.run.play import Play
 from mfbai.run.state import arrays_of, changing, own_model
 from mfbai.stopping import contrasts, e_process
-from mfbai.strategies import STRATEGIES, ask
+from mfbai.strategies import STRATEGIES
 from mfbai.study import bearing
 from mfbai.study.bearing import Values
 from mfbai.study.history import History, Point
@@ -96,7 +97,8 @@ class Fold:
             self.state = contrasts.watched(self.state, ~trusted(settings.problem)[settings.problem.noisy])
         self.rule = parts.make_rule(self.state)
         self.values = Values()  # that the kernels have seen, where a verdict will look at each of them again
-        self.outcome = loop.make_outcome(1)
+        self.outcome = make_outcome(1)
+        self._play = Play(self.model, self.stats, self.state, self.rule, self.outcome, self.pending)
         self.history = History(stride=max(1, shape[0] // 2))  # a look at many arms takes long, and few change
         self.rounds = Rounds(self._next_round) if settings.in_rounds else None
         self._counted: list[tuple[int, int, float, int, int]] = []  # results that the kernels have not seen yet
@@ -243,19 +245,14 @@ class Fold:
     def _replay(
         self, arms: NDArray[np.int64], fidelities: NDArray[np.int64], values: Array, seeds: NDArray[np.int64]
     ) -> None:
-        records = (self.model, self.stats, self.state, self.rule, self.outcome)
         told = (arms, fidelities, self.settings.problem.sign * values)
         if self.settings.bets_on_contrasts and self.verdict is None:
             self.values.add(*told, *seeds.T)
-        if self.rounds is None:
-            loop.replay(*records, *told)
-        else:
-            loop.replay_rounds(*records, *told, seeds)
+        self._play.replay(*told, seeds)
 
     def compile(self) -> None:
-        """Compile the kernels, or load them, and do nothing else."""
-        nothing = np.zeros(0, dtype=np.int64)
-        self._replay(nothing, nothing, np.zeros(0), np.zeros((0, 2), dtype=np.int64))
+        """See that all is compiled that asking and telling need, and do nothing else."""
+        self._play.ready(needed_for_risk(self.model, self.stats))
         if self.verdict is None:
             self.next_trial()
         self.risk()
@@ -272,15 +269,10 @@ class Fold:
             entries = {"seed": seed, "seed_number": place, "part": part}
         else:
             self.flush()
-            arm, fidelity = exact or self._next_noisy()
+            arm, fidelity = exact or self._play.ask()
             entries = {"seed": self.settings.seed(number)}
         m = problem.noisy[fidelity] if exact is None else problem.exact[fidelity]
         return {"trial": number, "arm": int(arm), "fidelity": m, **entries}
-
-    def _next_noisy(self) -> Cell:
-        records = (self.model, self.stats, self.state, self.pending)
-        arm, fidelity = wanted_audit(*records) if self.settings.audit and self.model.audit.share[0] > 0 else (-1, -1)
-        return (arm, fidelity) if arm >= 0 else ask(*records)
 
     def _next_exact(self) -> tuple[int, int] | None:
         """The arm and the number of a deterministic fidelity, if its value is wanted next; if the top fidelity is one,

@@ -70,9 +70,9 @@ def estimate(status: Status) -> Array:
     model, seen = problem.model(), status.counts.any(axis=1)
     counts, means = split_tables(problem, model, status.counts, problem.sign * np.nan_to_num(status.means))
     work = transport.make_work(model)
-    for arm in np.flatnonzero(seen):
-        transport.fit(model, counts, means, arm, work)
-    fit = (work.psi_low + work.psi_high) / 2
+    transport.fit_all(model, counts, means, work)
+    fit = np.zeros(problem.n_arms)
+    fit[seen] = (work.psi_low[seen] + work.psi_high[seen]) / 2
     tops = np.where(seen, fit, fit[seen].mean() if seen.any() else 0.0)
     faults = Faults()
     refuse_tie(faults, problem.arms, tops)  # below, arms with more data are moved less: that is no difference
