@@ -12,6 +12,7 @@ from mfbai.cli.output import print_json
 
 if TYPE_CHECKING:
     from mfbai.errors import Faults
+    from mfbai.planning.plans import Checked
 
 DELTA = 0.01
 
@@ -36,20 +37,19 @@ def plan(
 ) -> None:
     """Predict from a guess what finding the best arm costs.
 
-    The guess is the file's [guess] table: means, or low and high, or gap and best. The first plan for a family of
-    distributions takes up to a minute, to compile; later ones take seconds.
+    The guess is the file's [guess] table: means, or low and high, or gap and best.
 
     Example: mfbai plan paper-4x5 --delta 0.05 --rate 10
     """
-    call = check(spec, delta, tolerance, correlation, rate, pilot, plot, seed)
+    checked, per_hour = check(spec, delta, tolerance, correlation, rate, pilot, plot, seed)
     from mfbai.cli.views.plan import print_plan
-    from mfbai.planning import plan as make_plan
+    from mfbai.planning.plans import make
 
-    found = make_plan(spec, None, call.delta, call.tolerance, call.seed, call.correlation, pilot)
+    found = make(checked)
     if as_json:
-        print_json(found.to_dict(call.rate))
+        print_json(found.to_dict(per_hour))
     else:
-        print_plan(found, call.rate)
+        print_plan(found, per_hour)
     if plot is not None:
         from mfbai.plots import plot_plan
 
@@ -75,26 +75,27 @@ def check(
     pilot: Path | None,
     plot: Path | None,
     seed: str,
-) -> Call:
-    """The numbers of the call. Everything that can be wrong with it is reported at once, before any work."""
+) -> tuple[Checked, float | None]:
+    """What to plan, and the rate. Everything that can be wrong with the call is reported at once, before any work."""
     from mfbai.errors import Faults
     from mfbai.planning import plans
     from mfbai.planning.results import check_rate
 
     faults = Faults()
     call = read(faults, delta, tolerance, correlation, rate, seed)
-    problem = None
+    checked = None
     with faults.absorb():
-        problem = plans.check(spec, None, call.delta, call.tolerance, call.seed, call.correlation, pilot).problem
+        checked = plans.check(spec, None, call.delta, call.tolerance, call.seed, call.correlation, pilot)
     check_rate(faults, "--rate", call.rate)
     if plot is not None:
         from mfbai.plots.style import check_file
 
         check_file(faults, "--plot", plot)
-        if problem is not None and problem.n_fidelities == 1:
+        if checked is not None and checked.problem.n_fidelities == 1:
             faults.add("--plot", "has nothing to show: the problem has one fidelity, so nothing is saved by others")
     faults.raise_if_any("call")
-    return call
+    assert checked is not None
+    return checked, call.rate
 
 
 def read(

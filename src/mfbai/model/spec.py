@@ -89,12 +89,12 @@ def load(path_or_name: str | Path, variance: ArrayLike | None = None, *, ties: b
     return loaded if variance is None else loaded.with_variance(variance)
 
 
-def load_guess(path_or_name: str | Path) -> Guess | None:
-    """The [guess] of the file that `load` would read; None if it has none."""
+def load_with_guess(path_or_name: str | Path) -> tuple[Instance | Problem, Guess | None]:
+    """What `load` returns, where the best arms may tie, and the [guess] of the file; None if it has none."""
     text, name = _find(path_or_name)
     document = parse(text, name)
-    from_dict(document, name, ties=True)  # raises if anything in the file is wrong
-    return Guess(**document["guess"]) if "guess" in document else None
+    loaded = from_dict(document, name, ties=True)  # raises if anything in the file is wrong
+    return loaded, Guess(**document["guess"]) if "guess" in document else None
 
 
 def check_instance(instance: Any, variance: float | None = None, *, ties: bool = False) -> Instance:

@@ -7,7 +7,7 @@ from typing import Any
 
 from mfbai.model.guess import Guess
 from mfbai.model.instance import Instance
-from mfbai.model.spec import load, load_guess
+from mfbai.model.spec import load_with_guess
 from mfbai.planning.plans import plan
 from mfbai.planning.results import Plan
 
@@ -17,9 +17,8 @@ def plan_fidelities(
 ) -> Plan:
     """The plan, whose `advised` problem has the fidelities worth having; `direction` and `seeds` replace the problem's
     own, unless they are None."""
-    loaded = load(spec, ties=True) if isinstance(spec, str | Path) else spec
-    if guess is None and isinstance(spec, str | Path):
-        guess = load_guess(spec)
+    loaded, stated = load_with_guess(spec) if isinstance(spec, str | Path) else (spec, None)
+    guess = stated if guess is None else guess
     changes = {name: value for name, value in {"direction": direction, "seeds": seeds}.items() if value is not None}
     if guess is None and isinstance(loaded, Instance):
         guess = Guess(loaded.means, deviation=loaded.deviation, correlation=loaded.correlation)

@@ -9,23 +9,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mfbai.analysis.oracle import needed_for_oracle
 from mfbai.analysis.pilot import Pilot
 from mfbai.analysis.values import Values
 from mfbai.checks import check_delta, check_integers
 from mfbai.errors import Fault, Faults, InvalidInput
+from mfbai.kernels.parts import load
 from mfbai.model.correlation import Correlation, CorrelationLike, read_correlation
 from mfbai.model.guess import Guess
 from mfbai.model.instance import Instance
+from mfbai.model.means import instance_of
 from mfbai.model.problem import Array, Problem
-from mfbai.model.spec import check_instance, load, load_guess
+from mfbai.model.spec import check_instance, load_with_guess
 from mfbai.planning import results, truths, variants
 from mfbai.planning.controlled import flat, flat_guess, from_pilot, guess_of, more_pilot
-from mfbai.planning.ideal import complete, ideal_costs
+from mfbai.planning.ideal import complete, ideal_costs, needed_for_proofs
 from mfbai.planning.results import ALL, TOP, WORTH_HAVING, Change, Estimate, Plan, Spread, Worth, spread, spread_of_runs
 from mfbai.planning.samples import RUNS, Simulations
 from mfbai.planning.variants import Advance
 from mfbai.run.assemble import choose
-from mfbai.simulation.experiment import STAND_IN
+from mfbai.simulation.experiment import STAND_IN, needed, set_up
 from mfbai.stopping import RULES, Rule
 from mfbai.terminal import progress
 
@@ -55,16 +58,23 @@ def plan(
     >>> [(fidelity.fidelity, fidelity.verdict) for fidelity in found.fidelities]
     [('coarse', 'worth having'), ('fine', 'the true one')]
     """
-    given, problem, guess, source, means, shared, found = check(spec, guess, delta, tolerance, seed, correlation, pilot)
-    delta, tolerance, seed, noise = float(delta), float(tolerance), int(seed), guess.noise(problem)
+    return make(check(spec, guess, delta, tolerance, seed, correlation, pilot))
+
+
+def make(checked: Checked) -> Plan:
+    """The plan of what was checked."""
+    given, problem, guess, source, means, shared, found, name, delta, tolerance, seed = checked
+    noise = guess.noise(problem)
     known = variants.with_noise(problem, noise)
-    compared = _compare(known, means, tolerance)
     chosen = choose(problem, None, None, tolerance)
+    rules = () if problem.family.learns else [rule for rule in RULES.values() if not rule.ordered]
+    _compile(checked, known, chosen, rules)
+    optima = variants.Optima(known, means, tolerance)
+    compared = _compare(optima)
     controlled = [problem.fidelities.index(name) for name in _controlled(given)]
     simulations = Simulations(problem, means, *chosen, delta, tolerance, seed, shared, noise, controlled)
     kept, sets, simulated = _simulate(simulations, compared.kept)
-    rules = () if problem.family.learns else [rule for rule in RULES.values() if not rule.ordered]
-    estimates = [*_computed(known, means, sets, rules, delta, tolerance), simulated]
+    estimates = [*_computed(optima, sets, rules, delta), simulated]
     if problem.family.learns:
         estimates.append(_otherwise(simulations, known, sets, "with the noise known"))
     if shared is not None and shared.arms and problem.seeds != "common":
@@ -72,7 +82,7 @@ def plan(
     promising = results.is_promising(estimates, simulated, _name_of(sets, kept))
     alone = simulated.cost.get(TOP, simulated.cost[ALL]).median
     return Plan(
-        name=Path(spec).stem if isinstance(spec, str | Path) else getattr(spec, "name", None),
+        name=name,
         problem=problem,
         given=given,
         guess=guess,
@@ -91,6 +101,17 @@ def plan(
     )
 
 
+def _compile(checked: Checked, known: Problem, chosen: tuple[str, str], rules: Sequence[Rule]) -> None:
+    """See that what the plan needs is compiled: all of it at once."""
+    model = known.model(checked.tolerance)
+    instance = instance_of(
+        checked.problem, checked.truths[0], checked.correlation, checked.guess.noise(checked.problem)
+    )
+    setup = set_up(instance, *chosen, np.array([checked.delta]), {}, checked.tolerance)
+    proofs = needed_for_proofs(model, rules) if known.seeds != "common" else []
+    load([*needed_for_oracle(model), *needed(setup), *proofs])
+
+
 def _controlled(problem: Problem) -> list[str]:
     return [name for name, control in zip(problem.fidelities, problem.controls, strict=True) if control is not None]
 
@@ -105,6 +126,10 @@ class Checked(NamedTuple):
     truths: Array
     correlation: Correlation | None
     pilot: Pilot | None
+    name: str | None
+    delta: float
+    tolerance: float
+    seed: int
 
 
 def check(spec: Any, guess: Any, delta: Any, tolerance: Any, seed: Any, correlation: Any, pilot: Any = None) -> Checked:
@@ -126,16 +151,17 @@ def check(spec: Any, guess: Any, delta: Any, tolerance: Any, seed: Any, correlat
     common = own if correlation is None else shared
     problem, guess = flat(given), flat_guess(given, guess, common, known=source == "truth")
     drawn = truths.draw(problem, guess, tolerance, seed)
-    return Checked(given, problem, guess, source, drawn, common, made)
+    name = Path(spec).stem if isinstance(spec, str | Path) else getattr(spec, "name", None)
+    numbers = float(delta), float(tolerance), int(seed)
+    return Checked(given, problem, guess, source, drawn, common, made, name, *numbers)
 
 
 def _find(spec: Any, guess: Any, pilot: Any) -> tuple[Problem, Guess, str, Correlation | None, Pilot | None]:
-    loaded = load(spec, ties=True) if isinstance(spec, str | Path) else spec
+    loaded, stated = load_with_guess(spec) if isinstance(spec, str | Path) else (spec, None)
     if not isinstance(loaded, Problem | Instance):
         raise InvalidInput([Fault("spec", f"is {loaded!r}: give a Problem, an Instance, or the name or file of one")])
     source = "guess"
-    if guess is None and isinstance(spec, str | Path):
-        guess = load_guess(spec)
+    guess = stated if guess is None else guess
     if guess is None and isinstance(loaded, Instance):
         guess, source = Guess(loaded.means, deviation=loaded.deviation), "truth"
     problem, own = (loaded.problem, loaded.correlation) if isinstance(loaded, Instance) else (loaded, None)
@@ -165,14 +191,14 @@ class _Comparison(NamedTuple):
     changes: tuple[Change, ...]
 
 
-def _compare(problem: Problem, means: Array, tolerance: float) -> _Comparison:
-    everything = list(range(problem.n_fidelities))
-    with progress((4 * len(everything) - 2) * len(means), "comparing fidelities") as advance:
-        found = variants.oracles(problem, means, tolerance, advance)
-        least = np.array([one.cost_complexity for one in found])
-        extra = variants.extra_costs(problem, means, tolerance, least, everything, advance)
-        changes = _changes(problem, means, tolerance, least, advance)
-    kept = variants.not_useless(problem, means, tolerance, least, extra)
+def _compare(optima: variants.Optima) -> _Comparison:
+    everything = list(range(optima.problem.n_fidelities))
+    with progress((4 * len(everything) - 2) * len(optima.truths), "comparing fidelities") as advance:
+        found = optima.of(everything, advance)
+        least = variants.costs_of(found)
+        extra = variants.extra_costs(optima, least, everything, advance)
+        changes = _changes(optima.problem, optima.truths, optima.tolerance, least, advance)
+    kept = variants.not_useless(optima, least, extra)
     return _Comparison(np.array([one.weights.sum(axis=0) for one in found]), extra, kept, changes)
 
 
@@ -216,20 +242,26 @@ def _name_of(sets: dict[str, list[int]], members: list[int]) -> str:
 
 
 def _computed(
-    problem: Problem, means: Array, sets: dict[str, list[int]], rules: Sequence[Rule], delta: float, tolerance: float
+    optima: variants.Optima, sets: dict[str, list[int]], rules: Sequence[Rule], delta: float
 ) -> list[Estimate]:
     """The least possible costs, and the ideal ones of these rules, which go by the totals alone; none where values of
     the same seed may be correlated, as all of these take values to be independent."""
+    problem, means, tolerance = optima.problem, optima.truths, optima.tolerance
     if problem.seeds == "common":
         return []
-    parts = {name: (problem.only(members), means[:, :, members]) for name, members in sets.items()}
-    found = {name: variants.oracles(*part, tolerance) for name, part in parts.items()}
-    bounds = {name: np.array([one.lower_bound(delta) for one in found[name]]) for name in parts}
-    estimates = [Estimate(None, None, _spreads(bounds), _saving(bounds))]
-    for rule in rules:
-        ideal = {name: ideal_costs(*part, found[name], rule, delta, tolerance) for name, part in parts.items()}
-        at_least = not complete(rule)
-        estimates.append(Estimate(rule.name, None, _spreads(ideal, at_least), _saving(ideal)))
+    with progress(len(sets) * (1 + len(rules)) * len(means), "ideal costs of each rule") as advance:
+        found = {name: optima.of(members, advance) for name, members in sets.items()}
+        bounds = {name: np.array([one.lower_bound(delta) for one in found[name]]) for name in sets}
+        estimates = [Estimate(None, None, _spreads(bounds), _saving(bounds))]
+        for rule in rules:
+            ideal = {
+                name: ideal_costs(
+                    problem.only(members), means[:, :, members], found[name], rule, delta, tolerance, advance
+                )
+                for name, members in sets.items()
+            }
+            at_least = not complete(rule)
+            estimates.append(Estimate(rule.name, None, _spreads(ideal, at_least), _saving(ideal)))
     return estimates
 
 

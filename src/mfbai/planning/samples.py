@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from math import inf
+from itertools import accumulate
+from math import comb, inf
+from threading import local
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc
 
+from mfbai.kernels.machine import cores
 from mfbai.model.correlation import Correlation
 from mfbai.model.means import instance_of
 from mfbai.model.problem import Array, Problem
 from mfbai.planning.controlled import hide_top
 from mfbai.planning.variants import Advance
-from mfbai.simulation.engine import cores
+from mfbai.simulation.engine import warm_up
 from mfbai.simulation.experiment import Run, set_up
 
 FIRST = 50  # runs of a simulation
@@ -45,7 +47,7 @@ class Simulated(NamedTuple):
     def interval(self) -> tuple[float, float]:
         """Where the median of endlessly many runs lies, by order statistics, with a confidence of 1 - 2 LEVEL."""
         count = len(self.spent)
-        rank = max(int((bdtr(np.arange(count), count, 0.5) <= LEVEL).sum()), 1)
+        rank = max(sum(chance <= LEVEL for chance in at_most(count)), 1)
         return float(np.sort(self.spent)[rank - 1]), float(np.sort(self.costs)[-rank])
 
 
@@ -57,7 +59,12 @@ def cheaper(one: Simulated, other: Simulated) -> bool:
     """
     count = min(len(one.spent), len(other.spent))
     wins = int((one.costs[:count] < (1 - PAYS) * other.spent[:count]).sum())
-    return 2 * wins > count and float(bdtrc(wins - 1, count, 0.5)) <= LEVEL
+    return 2 * wins > count and at_most(count)[count - wins] <= LEVEL
+
+
+def at_most(count: int) -> list[float]:
+    """The chances that so many coins show no head, one head at most, and so on."""
+    return [ways / 2**count for ways in accumulate(comb(count, k) for k in range(count + 1))]
 
 
 @dataclass
@@ -116,11 +123,16 @@ class Simulations:
         return everything if kept != everything and cheaper(self.of(everything), self.of(kept)) else kept
 
     def _run(self, problem: Problem, truths: Array, deviation: Array | None) -> Simulated:
-        limit = self.most_steps
+        limit, mine = self.most_steps, local()
+        instance = instance_of(problem, truths[0], self.correlation, deviation)
+        setup = set_up(instance, self.strategy, self.rule, np.array([self.delta]), {}, self.tolerance)
+        warm_up(setup)
 
         def one(number: int) -> tuple[float, bool, int]:
-            instance = instance_of(problem, truths[number % len(truths)], self.correlation, deviation)
-            run = Run(set_up(instance, self.strategy, self.rule, np.array([self.delta]), {}, self.tolerance))
+            if not hasattr(mine, "run"):
+                mine.run = Run(setup)
+            run: Run = mine.run
+            run.move_to(truths[number % len(truths)])
             run.restart(self.seed, number)
             run.advance(limit)
             self.advance(1)

@@ -14,16 +14,19 @@ from mfbai.model.problem import Array, Problem
 
 MARGIN = 0.05  # of a gap: how far from an impossible mean to keep
 TRUTHS = 200  # puts a median within some 4 % of the values' ranks, and takes a second
+CELLS = 2000  # in a problem of more of them there are fewer truths, for the same amount of work,
+FEWEST = 40  # down to these
 
 
 def draw(problem: Problem, guess: Guess, tolerance: float, seed: int) -> Array:
     """Truths that fit the guess; only one if it leaves nothing open."""
     rng = np.random.default_rng(seed)
-    tops = _draw_tops(problem, guess, rng)
+    count = min(TRUTHS, max(TRUTHS * CELLS // problem.costs.size, FEWEST))
+    tops = _draw_tops(problem, guess, count, rng)
     if guess.means is not None and guess.means.ndim == 2:
         positions = positions_of(problem, guess.means[None])
     else:
-        positions = 1.0 - rng.random((TRUTHS, *problem.shape))  # not 0: some families exclude their least mean
+        positions = 1.0 - rng.random((count, *problem.shape))  # not 0: some families exclude their least mean
     means = place(problem, tops, positions)
     if (means == means[0]).all():
         means = means[:1]
@@ -31,16 +34,16 @@ def draw(problem: Problem, guess: Guess, tolerance: float, seed: int) -> Array:
     return means
 
 
-def _draw_tops(problem: Problem, guess: Guess, rng: np.random.Generator) -> Array:
-    """(TRUTHS, K)"""
-    shape = (TRUTHS, problem.n_arms)
+def _draw_tops(problem: Problem, guess: Guess, count: int, rng: np.random.Generator) -> Array:
+    """(count, K)"""
+    shape = (count, problem.n_arms)
     if guess.means is not None:
         tops = guess.means[:, -1] if guess.means.ndim == 2 else guess.means
         return np.broadcast_to(tops, shape)
     if guess.gap is not None:
         best = guess.best or 0.0
         tops = np.full(shape, best - problem.sign * guess.gap)
-        tops[np.arange(TRUTHS), rng.permutation(TRUTHS) % problem.n_arms] = best  # each arm in its turn
+        tops[np.arange(count), rng.permutation(count) % problem.n_arms] = best  # each arm in its turn
         return tops
     assert guess.low is not None
     assert guess.high is not None
