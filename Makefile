@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-real
+.PHONY: demo test check wheel bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-real
 .PHONY: bench-noise bench-control bench-pilot postgresql chromium clean
 
 demo: $(VENV)/ready
@@ -36,6 +36,11 @@ check: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# With compiled code of all families for x86-64 in it: some four minutes on two cores.
+wheel: $(VENV)/dev
+	$(BIN)/python tools/wheel.py
+	MFBAI_WHEEL=$$(ls dist/mfbai-*.whl) $(BIN)/python -m pytest -q tests/test_wheel.py
 
 bench: $(VENV)/dev
 	$(BIN)/python bench/run.py
@@ -89,4 +94,4 @@ $(VENV)/dev: $(VENV)/made pyproject.toml
 	@touch $@ $(VENV)/ready
 
 clean:
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

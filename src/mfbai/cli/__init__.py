@@ -1,6 +1,7 @@
 """The `mfbai` command: thin commands that parse, call the library and print. They import heavy modules when called.
 
-demo.py instances.py pilot.py plan.py simulate.py reproduce.py oracle.py evidence.py serve.py   a command each
+demo.py evidence.py instances.py oracle.py pilot.py plan.py reproduce.py serve.py simulate.py warmup.py
+              one command each
 study/        `mfbai study` and its commands
 options.py    options that several commands share, and how their texts are read
 numbers.py    numbers as people read them
@@ -14,7 +15,7 @@ import sys
 
 import typer
 
-from mfbai.cli import demo, evidence, instances, oracle, pilot, plan, reproduce, serve, simulate, study
+from mfbai.cli import demo, evidence, instances, oracle, pilot, plan, reproduce, serve, simulate, study, warmup
 from mfbai.cli.options import repeat_options
 
 app = typer.Typer(
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (demo, instances, pilot, plan, study, simulate, reproduce, oracle, evidence, serve):
+for module in (demo, instances, pilot, plan, study, simulate, reproduce, oracle, evidence, serve, warmup):
     module.add_to(app)
 
 

@@ -30,7 +30,7 @@ DEFAULT_RULE = "By default the rule of the strategy: contrasts for race, else e-
 class NamesInHelp(TyperCommand):
     """A command whose help lists strategies, rules or the paper's parts, as they are registered.
 
-    The names are filled in when the help is shown: reading the registries loads numba, which takes a second.
+    The names are filled in when the help is shown: reading the registries loads numpy, which takes a moment.
     """
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
