@@ -25,9 +25,10 @@ import mfbai
 from mfbai.kernels.stats import make_stats
 from mfbai.run import loop
 from mfbai.run.assemble import assemble, choose
+from mfbai.run.play import Play
 from mfbai.simulation.confidence import half_width
 from mfbai.stopping.contrasts import in_rounds
-from mfbai.strategies import STRATEGIES, ask
+from mfbai.strategies import STRATEGIES
 from mfbai.strategies.interface import SEEDS
 
 ROOT = Path(__file__).parents[1]
@@ -143,7 +144,8 @@ class Records:
         parts = assemble(problem, self.strategy, stopping, np.array([DELTA]), {}, tolerance)
         self.model, self.state = parts.model, parts.make_state()
         self.stats, self.outcome = make_stats(self.model.cost.shape), loop.make_outcome(1)
-        self.told = (self.model, self.stats, self.state, parts.make_rule(self.state), self.outcome)
+        records = (self.model, self.stats, self.state, parts.make_rule(self.state), self.outcome)
+        self.play = Play(*records, np.zeros(self.model.cost.shape, dtype=np.int64))
 
     @property
     def decided(self) -> bool:
@@ -167,16 +169,16 @@ def run_rounds(problem: mfbai.Problem, draws: Draws, records: Records) -> None:
         numbers = used + (replicates if problem.seeds == "common" else np.arange(len(arms)))
         values = [value(problem, draws, *one) for one in zip(arms, fidelities, numbers.tolist(), strict=True)]
         seeds = np.column_stack([rounds * SEEDS + replicates, parts])
-        loop.replay_rounds(*records.told, arms, fidelities, np.array(values), seeds)
+        records.play.replay(arms, fidelities, np.array(values), seeds)
         rounds, used = rounds + 1, int(numbers.max()) + 1
 
 
 def run_singly(problem: mfbai.Problem, draws: Draws, records: Records) -> None:
-    nothing, used = np.zeros(records.model.cost.shape, dtype=np.int64), 0
+    used = 0
     while not records.decided:
-        arm, fidelity = ask(records.model, records.stats, records.state, nothing)
+        arm, fidelity = records.play.ask()
         found = value(problem, draws, arm, fidelity, used)
-        loop.replay(*records.told, np.array([arm]), np.array([fidelity]), np.array([found]))
+        records.play.replay(np.array([arm]), np.array([fidelity]), np.array([found]))
         used += 1
 
 
