@@ -10,7 +10,19 @@ import pytest
 import mfbai
 from support.commands import read_json
 
-COMMANDS = ["demo", "instances", "pilot", "plan", "simulate", "reproduce", "oracle", "evidence", "serve", "study"]
+COMMANDS = [
+    "demo",
+    "instances",
+    "pilot",
+    "plan",
+    "simulate",
+    "reproduce",
+    "oracle",
+    "evidence",
+    "serve",
+    "warmup",
+    "study",
+]
 
 
 pytestmark = pytest.mark.usefixtures("folder")

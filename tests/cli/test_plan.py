@@ -11,6 +11,7 @@ import mfbai
 from mfbai.cli import main
 from mfbai.cli.numbers import CHANGE, COST, TIME, figure
 from mfbai.cli.views import plan as view
+from mfbai.model import spec
 from mfbai.planning import plans, samples, truths
 from mfbai.planning.results import Spread
 from mfbai.run.assemble import choose
@@ -388,3 +389,19 @@ def test_a_tie_is_refused_unless_a_tolerance_is_set(refuse, succeed, folder):
     (fault,) = refuse("tie.toml")
     assert fault.startswith("guess lets arms 'wide' and 'deep' tie for the best")
     assert succeed("tie.toml", "--tolerance", 0.1)
+
+
+def test_the_file_is_read_once_and_the_truths_are_drawn_once(call, monkeypatch):
+    counts = {"read": 0, "drawn": 0}
+
+    def counted(name, function):
+        def call(*args):
+            counts[name] += 1
+            return function(*args)
+
+        return call
+
+    monkeypatch.setattr(spec, "_text_of", counted("read", spec._text_of))
+    monkeypatch.setattr(truths, "draw", counted("drawn", truths.draw))
+    assert call(f"{next(iter(GUESSES))}.toml")[0] == 0
+    assert counts == {"read": 1, "drawn": 1}

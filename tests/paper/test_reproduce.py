@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 import mfbai
+from mfbai.kernels.random import WORDS
 from mfbai.paper import costs, parts, trap
 from mfbai.paper import reproduce as paper
 from mfbai.paper.claims import Claim
 from mfbai.paper.parts import PARTS, chosen, computations, select
 from mfbai.paper.pieces import DELTAS, SEED, Computation, Noise, Part, Scale, Sheet, Table
 from mfbai.paper.reproduce import Watch, reproduce
+from mfbai.run.loop import make_job
 from mfbai.simulation import runs as simulation
 from support.paper import TINY
 
@@ -308,11 +310,13 @@ def test_a_break_ends_strategies_that_run_once_for_each_delta(monkeypatch):
     """IISE has runs of its own for each delta: Ctrl-C in the first must not begin the second."""
     calls = []
 
-    def interrupted(setup, seed, work, runs, workers):
+    def interrupted(setup, seed, until, runs, workers):
         calls.append(setup)
-        return np.arange(runs) < 1
+        job = make_job(setup.model, setup.levels, np.zeros((runs, WORDS), dtype=np.uint64), until)
+        job.finished[0] = True
+        return job
 
-    monkeypatch.setattr(simulation, "for_each_run", interrupted)
+    monkeypatch.setattr(simulation, "make_runs", interrupted)
     with suppress(KeyboardInterrupt):  # as no run has both deltas
         mfbai.simulate("paper-5x2", "iise", DELTAS, 5)
     assert len(calls) == 1

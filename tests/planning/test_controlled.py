@@ -8,7 +8,7 @@ import pytest
 
 import mfbai
 from mfbai import Guess, InvalidInput
-from mfbai.model.spec import load_guess, loads
+from mfbai.model.spec import load_with_guess, loads
 from mfbai.planning.controlled import flat, hide_top, more_pilot, whole
 from mfbai.planning.fidelities import plan_fidelities
 from support.pilots import draw_pilot, make_problem, rows_of
@@ -98,7 +98,7 @@ def test_a_guess_of_a_file_may_have_a_correlation(tmp_path):
     file = tmp_path / "designs.toml"
     file.write_text(SPEC + "correlation = {fidelities = 0.9}\n")
     loads(file.read_text())
-    assert load_guess(file).correlation.fidelities == 0.9
+    assert load_with_guess(file)[1].correlation.fidelities == 0.9
 
 
 # --- pilots

@@ -5,9 +5,10 @@ import pytest
 
 import mfbai
 import mfbai.plots
-from mfbai import Bernoulli, Exponential, Guess, Problem, SubGaussian
+from mfbai import Bernoulli, Exponential, Gaussian, Guess, Problem, SubGaussian
 from mfbai.model.guess import read_guess
-from mfbai.model.spec import load_guess, loads
+from mfbai.model.spec import load_with_guess, loads
+from mfbai.planning import truths
 from support.plans import COINS, PROBLEM, SPEC, faults_of
 
 # --- guesses
@@ -120,13 +121,13 @@ def test_a_guess_in_a_file_changes_nothing_of_the_problem(guess, tmp_path):
     file = tmp_path / "problem.toml"
     file.write_text(f"{SPEC}[guess]\n{guess}\n")
     assert mfbai.load(file) == PROBLEM
-    assert load_guess(file).to_dict().keys() == {line.partition(" =")[0] for line in guess.splitlines()}
+    assert load_with_guess(file)[1].to_dict().keys() == {line.partition(" =")[0] for line in guess.splitlines()}
 
 
 def test_a_file_without_a_guess_has_none(tmp_path):
     (tmp_path / "problem.toml").write_text(SPEC)
-    assert load_guess(tmp_path / "problem.toml") is None
-    assert load_guess("paper-4x5") is None
+    assert load_with_guess(tmp_path / "problem.toml")[1] is None
+    assert load_with_guess("paper-4x5")[1] is None
 
 
 def test_faults_of_a_guess_in_a_file_are_told_with_all_others():
@@ -168,3 +169,10 @@ def test_only_a_plan_needs_to_know_how_noisy_values_are(tmp_path):
     told = "guess has no 'deviation': the symmetric family does not say how noisy values are"
     assert faults_of(mfbai.plan, file)[0].startswith(told)
     assert faults_of(loads, f"{text}deviation = -1\n") == ["[guess] deviation is -1.0: a deviation cannot be negative"]
+
+
+@pytest.mark.parametrize(("arms", "count"), [(1000, 200), (2000, 100), (5000, 40), (50_000, 40)])
+def test_large_problems_have_fewer_truths(arms, count, monkeypatch):
+    monkeypatch.setattr(truths, "TRUTHS", 200)
+    problem = Problem(arms, [0.1, 1.0], [0.1, 0.0], Gaussian(1.0))
+    assert truths.draw(problem, Guess(low=0.0, high=1.0), 0.0, 0).shape == (count, arms, 2)

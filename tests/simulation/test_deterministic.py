@@ -6,7 +6,7 @@ import pytest
 from mfbai import Bernoulli, Gaussian, Instance, evidence, intervals, oracle, risk, simulate, trace
 from mfbai.analysis.guarantee import bias_alarms
 from mfbai.kernels.exact import certain, take_exact
-from mfbai.kernels.stats import make_stats
+from mfbai.kernels.stats import OWN_SEED, make_stats
 from mfbai.run import loop
 from mfbai.run.assemble import assemble
 from mfbai.run.exact import wanted_exact
@@ -175,8 +175,8 @@ def test_loop_steps_and_replay_agree_to_the_bit(strategy):
         state = parts.make_state()
         kept = (make_stats(parts.model.cost.shape), state, parts.make_rule(state), loop.make_outcome(1))
         if replayed:
-            told = (np.array(column) for column in zip(*journal, strict=True))
-            loop.replay(parts.model, *kept, *told)
+            told = [np.array(column) for column in zip(*journal, strict=True)]
+            loop.replay(parts.model, *kept, *told, np.tile(OWN_SEED, (len(told[0]), 1)))
         else:
             step_by_step(instance, parts.model, kept, journal)
         records.append((changing(parts.model), *kept))

@@ -11,7 +11,7 @@ import mfbai
 from mfbai import Bernoulli, Exponential, Gaussian, Instance, Poisson, SubGaussian, simulate
 from mfbai.kernels import transport
 from mfbai.kernels.laws import sample
-from mfbai.kernels.stats import make_stats
+from mfbai.kernels.stats import OWN_SEED, make_stats
 from mfbai.run import loop
 from mfbai.run.state import arrays_of
 from mfbai.run.truth import make_truth
@@ -159,7 +159,7 @@ def test_a_replay_and_the_compiled_loop_end_in_the_same_state(name, strategy):
         single.step()
     again, looped = (Trial(instance, strategy, deltas, 5) for _ in range(2))
     arms, fidelities, values = map(np.array, zip(*single.journal, strict=True))
-    loop.replay(again.model, *records(again), arms, fidelities, values)
+    loop.replay(again.model, *records(again), arms, fidelities, values, np.tile(OWN_SEED, (len(arms), 1)))
     loop.advance(looped.model, make_truth(looped.truth, None), *records(looped), looped.pending, looped.rng, 10**6)
     for other in (again, looped):
         for a, b in zip(arrays_of(records(single)), arrays_of(records(other)), strict=True):

@@ -50,7 +50,7 @@ class Run(NamedTuple):
 
     def tell(self, arm, m, x, numbers):
         row = np.array([arm]), np.array([m]), np.array([x]), np.array([numbers])
-        loop.replay_rounds(self.model, self.stats, self.state, self.state.rule, self.outcome, *row)
+        loop.replay(self.model, self.stats, self.state, self.state.rule, self.outcome, *row)
 
 
 def start(instance, delta=0.01, tolerance=0.0):
@@ -98,11 +98,8 @@ def test_a_run_is_a_fold_of_its_evaluations(kind):
     run, again = start(instance), start(instance)
     journal = evaluations(instance, run, np.random.default_rng(2), 300)
     arms, fidelities, values, numbers = (np.array(column) for column in zip(*journal, strict=True))
-    given = arms, fidelities, values
-    if kind != "independent":
-        loop.replay_rounds(again.model, again.stats, again.state, again.state.rule, again.outcome, *given, numbers)
-    else:
-        loop.replay(again.model, again.stats, again.state, again.state.rule, again.outcome, *given)
+    given = arms, fidelities, values, numbers
+    loop.replay(again.model, again.stats, again.state, again.state.rule, again.outcome, *given)
     assert len(journal) > 40
     assert_equal(run.records, again.records)
 
