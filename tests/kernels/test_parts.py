@@ -111,6 +111,11 @@ def test_what_a_part_cannot_take_is_named(value, told):
         halve(value)
 
 
+def test_a_wrong_number_of_arguments_is_reported():
+    with pytest.raises(TypeError, match="halve takes 1 arguments, and not 2"):
+        halve(np.zeros(1), 1.0)
+
+
 # --- files
 
 

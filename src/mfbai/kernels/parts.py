@@ -124,7 +124,7 @@ class Bound:
 def bind(kernel: Kernel, *args: Any) -> Bound:
     """A kernel's part for arguments like these, with them: to be called, once or often."""
     given = tuple(random.stream_of(value) if isinstance(value, np.random.Generator) else value for value in args)
-    layouts = tuple(layout_of(value, f"argument {n} of {kernel.__name__}") for n, value in enumerate(given))
+    layouts = _layouts(kernel, given)
     part = _loaded.get((kernel, layouts))
     if part is None:
         [part] = load([Wanted(kernel, layouts)])
@@ -144,7 +144,15 @@ def needs(*calls: tuple[Any, ...]) -> list[Wanted]:
 
 def _wanted(function: Any, *args: Any) -> Wanted:
     kernel = function.serving(args[function.position]) if isinstance(function, Generic) else function
-    return Wanted(kernel, tuple(layout_of(value, kernel.__name__) for value in args))
+    return Wanted(kernel, _layouts(kernel, args))
+
+
+def _layouts(kernel: Kernel, args: tuple[Any, ...]) -> tuple[Layout, ...]:
+    code = kernel.py_func.__code__
+    if len(args) != code.co_argcount:
+        raise TypeError(f"{kernel.__name__} takes {code.co_argcount} arguments, and not {len(args)}")
+    names = code.co_varnames[: len(args)]
+    return tuple(layout_of(value, f"{kernel.__name__}: {name}") for name, value in zip(names, args, strict=True))
 
 
 def load(parts: list[Wanted]) -> list[Part]:
