@@ -86,6 +86,13 @@ def check_integers(faults: Faults, integers: Mapping[str, Any]) -> None:
             faults.add(name, f"is {value!r}: there can be {MOST_RUNS:,} at most, each with random numbers of its own")
 
 
+def check_workers(workers: Any) -> None:
+    """None, or a whole number of 1 or more."""
+    faults = Faults()
+    check_integers(faults, {"workers": workers})
+    faults.raise_if_any("call")
+
+
 def check_choice(faults: Faults, field: str, value: Any, known: Iterable[str]) -> None:
     """`value` must be one of the `known` texts."""
     known = list(known)
@@ -131,11 +138,16 @@ def _numbered(field: str, count: int) -> tuple[str, ...]:
 def _check_texts(faults: Faults, field: str, given: list[Any]) -> tuple[str, ...]:
     names = tuple(map(str, given))
     first: dict[str, int] = {}
+    found: list[tuple[int, str]] = []
     for i, name in enumerate(names):
         if not isinstance(given[i], str) or not name.strip() or not name.isprintable():
-            faults.add(f"{field}[{i}]", f"is {_shortened(given[i])}: a name must be printable text and not blank")
+            found.append((i, f"is {_shortened(given[i])}: a name must be printable text and not blank"))
         elif first.setdefault(name, i) != i:
-            faults.add(f"{field}[{i}]", f"is {name!r}, as is {field}[{first[name]}]: names must be unique")
+            found.append((i, f"is {name!r:.80}, as is {field}[{first[name]}]: names must be unique"))
+    for i, told in found[:SHOWN_CELLS]:
+        faults.add(f"{field}[{i}]", told)
+    if len(found) > SHOWN_CELLS:
+        faults.add(field, f"has {len(found) - SHOWN_CELLS} more names that are no names, or not unique")
     return names
 
 

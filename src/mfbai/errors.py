@@ -3,6 +3,8 @@
     MfbaiError
     ├── CompilerError       the processes that compile ended without a result, as when memory runs out
     ├── EvaluationFailed    raised by your own code: a trial has no value, and is not tried again
+    ├── ExecutorError       an executor that is shut down, broken or out of reach
+    │   └── WorkerLost      workers died again and again while they made one and the same evaluation
     ├── InvalidInput        also a ValueError; `.faults` lists what is wrong, field by field
     │   ├── TrialClosed     a trial that was told another value already, or has failed
     │   └── UnknownName     a name that is in no list, with the nearest one suggested
@@ -23,6 +25,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 MOST_KNOWN = 30  # names listed for someone who gave another
+MOST_COMPARED = 10_000  # names among which to look for one like it: that takes some 20 us each
 
 
 class Fault(NamedTuple):
@@ -79,6 +82,14 @@ class EvaluationFailed(MfbaiError):  # noqa: N818
     """A trial has no value, for the reason given: it counts as failed, and the study goes on."""
 
 
+class ExecutorError(MfbaiError):
+    """An executor that is shut down, broken or out of reach. The study is kept: call again with another one."""
+
+
+class WorkerLost(ExecutorError):  # noqa: N818
+    """Workers died again and again while they made one and the same evaluation. It has not failed: it is given back."""
+
+
 class NothingToAsk(MfbaiError):  # noqa: N818
     """A study has nothing to hand out before results are back: wait for them, then ask again."""
 
@@ -88,7 +99,11 @@ class StorageError(MfbaiError):
 
 
 class StudyOver(MfbaiError):  # noqa: N818
-    """The study has its verdict: there is nothing more to evaluate."""
+    """The study has its verdict: there is nothing more to evaluate. `.state` is that of the study, if it is known."""
+
+    def __init__(self, told: str, state: str | None = None) -> None:
+        super().__init__(told)
+        self.state = state
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -98,7 +113,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     "did you mean 'mf-grad'? known: mf-grad, uniform"
     """
     known = list(known)
-    near = difflib.get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(name, known, n=1) if len(known) <= MOST_COMPARED else []
     hint = f"did you mean {near[0]!r}? " if near else ""
     others = f" and {len(known) - MOST_KNOWN} more" if len(known) > MOST_KNOWN else ""
     return f"{hint}known: {', '.join(known[:MOST_KNOWN])}{others}"
@@ -117,6 +132,10 @@ class Faults:
 
     def __len__(self) -> int:
         return len(self._found)
+
+    def first(self, count: int) -> list[Fault]:
+        """The first of them."""
+        return self._found[:count]
 
     def add(self, field: str, message: str) -> None:
         self._found.append(Fault(field, message))

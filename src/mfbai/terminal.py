@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -87,3 +88,18 @@ def screen() -> Iterator[bool]:
     finally:
         if free:
             _screen.release()
+
+
+def seldom(show: Callable[[], None]) -> Callable[[], None]:
+    """The same, but it does nothing while it would take more than a tenth of the time: some pictures take long."""
+    again = 0.0
+
+    def shown() -> None:
+        nonlocal again
+        begun = time.monotonic()
+        if begun >= again:
+            show()
+            now = time.monotonic()
+            again = now + 9 * (now - begun)
+
+    return shown
