@@ -6,7 +6,10 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from mfbai.checks import check_workers
+from mfbai.engines import using
 from mfbai.paper import parts, report
 from mfbai.paper.pieces import PRINTED, PUBLISHED, Columns, Computation, Figure, Item, Made, Noise, Scale, Sheet, Table
 from mfbai.paper.report import Reproduction
@@ -43,18 +46,23 @@ def reproduce(
     scale: Scale | None = None,
     noises: Sequence[Noise] = BOTH,
     watch: Watch | None = None,
+    *,
+    executor: Any = None,
+    workers: int | None = None,
 ) -> Reproduction:
     """Compute what the figures need, unless it is in `out` already, draw them, and write the report.
 
-    `figures` are names or groups, all by default.
+    `figures` are names or groups, all by default. Simulations run on the `executor`, as for `simulate`.
     """
+    check_workers(workers)
     folder, scale, watch = Path(out), scale or Scale(), watch or Watch()
     shown = parts.select(figures, noises)
     items = [item for found in shown.values() for item in found]
     needed = {name for item in items for name in item.computations}
     computations = [computation for computation in parts.computations(shown) if computation.name in needed]
     make_folders(folder)
-    results, seconds = _compute(computations, Store(folder / "data", scale), watch, sum(map(_effort, items)))
+    with using(executor, workers):
+        results, seconds = _compute(computations, Store(folder / "data", scale), watch, sum(map(_effort, items)))
     files = [folder / "data" / f"{computation.name}.csv" for computation in computations]
     tables: dict[str, Table] = {}
     for item in items:

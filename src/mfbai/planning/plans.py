@@ -12,7 +12,8 @@ import numpy as np
 from mfbai.analysis.oracle import needed_for_oracle
 from mfbai.analysis.pilot import Pilot
 from mfbai.analysis.values import Values
-from mfbai.checks import check_delta, check_integers
+from mfbai.checks import check_delta, check_integers, check_workers
+from mfbai.engines import using
 from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.kernels.parts import load
 from mfbai.model.correlation import Correlation, CorrelationLike, read_correlation
@@ -43,6 +44,9 @@ def plan(
     seed: int = 0,
     correlation: CorrelationLike = None,
     pilot: Pilot | Values | None = None,
+    *,
+    executor: Any = None,
+    workers: int | None = None,
 ) -> Plan:
     """Predict, from a guess of the means, what it costs to find the best arm with risk `delta`.
 
@@ -50,7 +54,8 @@ def plan(
     the true means of an instance. An arm within `tolerance` of the best is as good. Results depend on the seed alone.
     With a `correlation` between values of the same seed, or that of an instance, also what common seeds would save.
     With a `pilot` (its values, or what `mfbai.pilot` returned) the plan is for the problem that it advises; what is not
-    guessed is as the pilot found it, and the plan says whether more pilot would pay.
+    guessed is as the pilot found it, and the plan says whether more pilot would pay. Simulations run on the
+    `executor`, as for `simulate`.
 
     >>> from mfbai import Gaussian, Guess, Problem, plan
     >>> problem = Problem(3, costs=[0.05, 5], biases=[0.03, 0], family=Gaussian(0.01), fidelities=["coarse", "fine"])
@@ -58,7 +63,10 @@ def plan(
     >>> [(fidelity.fidelity, fidelity.verdict) for fidelity in found.fidelities]
     [('coarse', 'worth having'), ('fine', 'the true one')]
     """
-    return make(check(spec, guess, delta, tolerance, seed, correlation, pilot))
+    checked = check(spec, guess, delta, tolerance, seed, correlation, pilot)
+    check_workers(workers)
+    with using(executor, workers):
+        return make(checked)
 
 
 def make(checked: Checked) -> Plan:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import comb, inf
 from threading import local
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.kernels.machine import cores
+from mfbai.engines import ambient, open_engine, spread
+from mfbai.engines.choose import THREADS
 from mfbai.model.correlation import Correlation
 from mfbai.model.means import instance_of
 from mfbai.model.problem import Array, Problem
 from mfbai.planning.controlled import hide_top
 from mfbai.planning.variants import Advance
 from mfbai.simulation.engine import warm_up
-from mfbai.simulation.experiment import Run, set_up
+from mfbai.simulation.experiment import Run, Setup, set_up
 
 FIRST = 50  # runs of a simulation
 RUNS = 200  # of a simulation whose first runs were quick
@@ -123,31 +124,49 @@ class Simulations:
         return everything if kept != everything and cheaper(self.of(everything), self.of(kept)) else kept
 
     def _run(self, problem: Problem, truths: Array, deviation: Array | None) -> Simulated:
-        limit, mine = self.most_steps, local()
+        limit = self.most_steps
         instance = instance_of(problem, truths[0], self.correlation, deviation)
         setup = set_up(instance, self.strategy, self.rule, np.array([self.delta]), {}, self.tolerance)
         warm_up(setup)
 
-        def one(number: int) -> tuple[float, bool, int]:
-            if not hasattr(mine, "run"):
-                mine.run = Run(setup)
-            run: Run = mine.run
-            run.move_to(truths[number % len(truths)])
-            run.restart(self.seed, number)
-            run.advance(limit)
-            self.advance(1)
-            return float(run.stats.spent[0]), run.decided, int(run.stats.steps[0])
-
+        runs = PlannedRuns(setup, truths, self.seed, limit)
         first = min(FIRST, RUNS)
-        with ThreadPoolExecutor(cores()) as pool:
-            try:
-                done = list(pool.map(one, range(first)))
-                if sum(steps for *_, steps in done) * RUNS <= limit * first**2:  # in the time of `first` slow ones
-                    done += pool.map(one, range(first, RUNS))
-                else:
-                    self.advance(RUNS - first)
-            except KeyboardInterrupt:
-                pool.shutdown(cancel_futures=True)
-                raise
+        done = self._make(runs, range(first))
+        if sum(steps for *_, steps in done) * RUNS <= limit * first**2:  # in the time of `first` slow ones
+            done += self._make(runs, range(first, RUNS))
+        else:
+            self.advance(RUNS - first)
         spent, ended, _ = zip(*done, strict=True)
         return Simulated(np.array(spent), np.array(ended))
+
+    def _make(self, runs: PlannedRuns, numbers: range) -> list[tuple[float, bool, int]]:
+        """On threads, or on the executor of the plan."""
+        with open_engine(THREADS) if ambient() is None else nullcontext(ambient()) as opened:
+            assert opened is not None
+            found: dict[int, tuple[float, bool, int]] = {}
+            with closing(spread(*opened, runs, numbers, "problem")) as done:
+                for number, made in done:
+                    found[number] = made
+                    self.advance(1)
+        return [found[number] for number in numbers]
+
+
+class PlannedRuns:
+    """Makes the run of a number, on another truth each, up to a limit: what it spent, whether it ended, its steps."""
+
+    def __init__(self, setup: Setup, truths: Array, seed: int, limit: int) -> None:
+        self._made_of = setup, truths, seed, limit
+        self._mine = local()  # a worker may have several threads
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PlannedRuns, self._made_of
+
+    def __call__(self, number: int) -> tuple[float, bool, int]:
+        setup, truths, seed, limit = self._made_of
+        if not hasattr(self._mine, "run"):
+            self._mine.run = Run(setup)
+        run: Run = self._mine.run
+        run.move_to(truths[number % len(truths)])
+        run.restart(seed, number)
+        run.advance(limit)
+        return float(run.stats.spent[0]), run.decided, int(run.stats.steps[0])

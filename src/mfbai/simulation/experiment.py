@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfbai.checks import check_choice, check_delta, check_integers
-from mfbai.errors import Faults
+from mfbai.errors import Faults, unknown_name
 from mfbai.kernels.parts import Wanted
 from mfbai.kernels.random import first_words, make_rng, reseed
 from mfbai.kernels.stats import make_stats
@@ -39,6 +39,11 @@ class Setup:
     levels: int
     make_state: Callable[[], Any]
     make_rule: Callable[[Any], Any]  # given the state
+    made_of: tuple[Any, ...] = ()  # the arguments of `set_up`
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process sets it up again: functions that make states cannot be sent, and models are large."""
+        return set_up, self.made_of
 
 
 class Run:
@@ -160,6 +165,10 @@ def set_up(
     tolerance: float = 0.0,
     audit: float = 0.0,
 ) -> Setup:
-    """The simulation of a strategy and a rule that exist; their options are checked."""
+    """The simulation of a strategy and a rule; their options are checked."""
+    for kind, name, known in (("strategy", strategy, STRATEGIES), ("stopping rule", stopping, RULES)):
+        if name is not None and name not in known:  # a worker has not imported the module that registers it
+            raise unknown_name(kind, name, known)
     parts = assemble(instance, strategy, stopping, deltas, options, tolerance, audit)
-    return Setup(instance, strategy, stopping, parts.model, len(deltas), parts.make_state, parts.make_rule)
+    made_of = (instance, strategy, stopping, deltas, options, tolerance, audit)
+    return Setup(instance, strategy, stopping, parts.model, len(deltas), parts.make_state, parts.make_rule, made_of)

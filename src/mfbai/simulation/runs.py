@@ -142,6 +142,7 @@ def simulate(
     options: Mapping[str, float] | None = None,
     seeds: str | None = None,
     audit: float = 0.0,
+    executor: Any = None,
 ) -> Runs:
     """Run a strategy many times on an instance (or the name or file of one) and report what it cost.
 
@@ -150,8 +151,9 @@ def simulate(
     decided. Strategies whose sampling does ("race", "frugal", "iise", ...) make one for each delta, and those that stop
     by a rule of their own ("iise", "lucb", ...) ignore `stopping`. `options` are settings of the strategy
     or the rule, such as {"rate": 0.1}. `seeds`, "independent" or "common", replaces the instance's. `audit` is the
-    share of the cost that goes to evaluations without bias, of the leader and of its closest rival. Results depend on
-    the seed alone, not on the number of worker threads (one per core by default). Ctrl-C returns what is done.
+    share of the cost that goes to evaluations without bias, of the leader and of its closest rival. `executor` is where
+    to run, as for `identify`: threads by default, one per core. Results depend on the seed alone, not on the executor
+    or the number of `workers`. Ctrl-C returns what is done.
 
     >>> from mfbai import simulate
     >>> found = simulate("paper-4x5", "mf-grad", delta=[0.1, 0.001], runs=100, seed=1)
@@ -165,7 +167,7 @@ def simulate(
     begun = time.perf_counter()
     found = _Ends(int(runs), setups)
     for n, setup in enumerate(setups):
-        found.run(setup, slice(n, n + setup.levels), int(seed), max_steps, workers)
+        found.run(setup, slice(n, n + setup.levels), int(seed), max_steps, workers, executor)
         if not found.done.all() and n < len(setups) - 1:
             raise KeyboardInterrupt  # no run has all its deltas
     rule = OWN if STRATEGIES[strategy].own_rule else str(rule)
@@ -184,10 +186,12 @@ class _Ends:
         self.pulls = np.zeros((runs, *setups[0].instance.shape), dtype=np.int64)
         self.done = np.ones(runs, dtype=np.bool_)  # at all levels
 
-    def run(self, setup: Setup, levels: slice, seed: int, max_steps: int | None, workers: int | None) -> None:
+    def run(
+        self, setup: Setup, levels: slice, seed: int, max_steps: int | None, workers: int | None, executor: Any
+    ) -> None:
         """Make all runs of the setup, whose levels these are."""
         until = np.array([FOREVER if max_steps is None else min(int(max_steps), FOREVER)])
-        made = make_runs(setup, seed, until, len(self.done), workers)
+        made = make_runs(setup, seed, until, len(self.done), workers, executor)
         self.costs[:, levels], self.steps[:, levels], self.answers[:, levels] = made.cost, made.steps, made.answer
         problem = setup.instance.problem
         self.pulls[:, :, problem.noisy], self.pulls[:, :, problem.exact] = made.count[:, -1], made.known[:, -1]

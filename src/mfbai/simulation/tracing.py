@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,11 +53,12 @@ def trace(
     workers: int | None = None,
     options: Mapping[str, float] | None = None,
     delta: float = 0.01,
+    executor: Any = None,
 ) -> Trace:
     """Run a strategy for a fixed number of steps and record its cost shares at about `points` log-spaced times.
 
     The default strategy is the paper's. `delta` matters only to strategies whose sampling depends
-    on it, such as "iise".
+    on it, such as "iise". `executor` is where to run, as for `simulate`.
 
     >>> from mfbai import trace
     >>> found = trace("paper-5x2", "mf-grad", steps=1000, runs=10)
@@ -68,7 +70,7 @@ def trace(
     warm_up(setup)
     first = min(setup.instance.means.size, int(steps))
     times = np.unique(np.geomspace(steps, first, points).round().astype(np.int64))
-    made = make_runs(setup, int(seed), times, int(runs), workers)
+    made = make_runs(setup, int(seed), times, int(runs), workers, executor)
     problem, pulls = setup.instance.problem, np.zeros((int(runs), len(times), *setup.instance.shape))
     pulls[..., problem.noisy], pulls[..., problem.exact] = made.count, made.known
     spent = pulls[made.finished] * problem.costs
