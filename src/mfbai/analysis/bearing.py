@@ -6,22 +6,23 @@ only get weaker, so the factors at which one still holds are those up to some la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mfbai.kernels import e_values, transport
-from mfbai.kernels.exact import take_exact
+from mfbai.kernels.exact import take_all_exact
 from mfbai.kernels.stats import Stats
-from mfbai.model.compiled import Model
+from mfbai.model.compiled import Model, with_biases
 from mfbai.model.problem import Array, Problem
 
 MOST = 1000.0  # the largest factor that is looked at
 CLOSE = 1e-9  # relative error of a factor
 BEYOND = 1e15  # stands for a bias of any size
-Proof = Callable[[Model, float], bool]  # whether it holds, with the bounds of the model, that many times as wide
+# Given a model whose bounds are that many times as wide: the first proof, of those from a number on to before another,
+# that does not hold; the other number if all do.
+FirstFailing = Callable[[Model, float, int, int], int]
 
 
 def trusted(problem: Problem) -> NDArray[np.bool_]:
@@ -49,43 +50,32 @@ def without_bounds(problem: Problem, model: Model, stats: Stats) -> tuple[Model,
 
 
 def _with_bounds(problem: Problem, model: Model, low: Array, high: Array) -> Model:
-    other = problem.replace(biases=(low, high)).model(model.tolerance)._replace(law=model.law)
-    for arm, d in zip(*np.nonzero(~np.isnan(model.exact.value)), strict=True):
-        take_exact(other, arm, d, model.exact.value[arm, d])
+    other = with_biases(problem, model, low, high)
+    if problem.exact:
+        take_all_exact(other, model.exact.value)
     return other
 
 
-def largest_factor(problem: Problem, model: Model, proofs: Iterable[Proof]) -> float | None:
-    """The largest factor at which all proofs hold, `MOST` at the most; None if one does not hold as it is."""
-    best = MOST
-    widest = widened(problem, model, best)
-    for proof in proofs:
-        if proof(widest, best):
-            continue
+def largest_factor(problem: Problem, model: Model, first_failing: FirstFailing, count: int) -> float | None:
+    """The largest factor at which all of `count` proofs hold, `MOST` at the most; None if one does not hold as it is.
+
+    Each search is about the first proof that fails with what those before it can bear, so there are few of them
+    however many proofs there are.
+    """
+    best, n = MOST, -1
+
+    def holds(factor: float) -> bool:
+        return first_failing(widened(problem, model, factor), factor, n, n + 1) > n
+
+    while (n := first_failing(widened(problem, model, best), best, n + 1, count)) < count:
         low, high = 1.0, best
-        if not proof(widened(problem, model, low), low):
+        if not holds(low):
             return None
         while high > low * (1.0 + CLOSE):
             middle = sqrt(low * high)
-            if proof(widened(problem, model, middle), middle):
+            if holds(middle):
                 low = middle
             else:
                 high = middle
-        best, widest = low, widened(problem, model, low)
+        best = low
     return best
-
-
-def is_beaten(model: Model, answer: int, rival: int) -> bool:
-    """Whether deterministic fidelities show for certain that a rival is not better than the answer."""
-    worse = model.top_high[rival] <= model.top_low[answer] + model.tolerance
-    return bool(model.beaten[rival] or worse)
-
-
-def rules_out(model: Model, stats: Stats, answer: int, rival: int, target: float) -> bool:
-    """Whether the e-process of these statistics shows that a rival is not better than the answer."""
-    if is_beaten(model, answer, rival):
-        return True
-    if not (stats.count[answer].any() and stats.count[rival].any()):
-        return False
-    fits, work = transport.make_work(model), e_values.make_work()
-    return bool(e_values.reaches(model, stats, answer, rival, target, fits, work))

@@ -13,7 +13,7 @@ from mfbai.analysis.values import Table, Values, read_values
 from mfbai.checks import Cells, shape_of
 from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.kernels import transport
-from mfbai.kernels.exact import take_exact
+from mfbai.kernels.exact import take_all_exact, take_exact
 from mfbai.kernels.stats import Stats, make_stats, record_all
 from mfbai.model.compiled import Model
 from mfbai.model.instance import Instance
@@ -49,6 +49,14 @@ class Evidence:
         counts, means = (np.array(table[:, seen], order="C") for table in (self.counts, self.means))
         transport.matrix(self.model, counts, means, transport.make_work(self.model), matrix)
         return matrix
+
+    @cached_property
+    def against(self) -> NDArray[np.float64]:
+        """(K,) the f of the leader against each other arm: its row of the matrix, which is too large for many arms."""
+        row, seen = np.empty(len(self.counts)), self.problem.noisy
+        counts, means = (np.array(table[:, seen], order="C") for table in (self.counts, self.means))
+        transport.against_each(self.model, counts, means, self.leader, transport.make_work(self.model), row)
+        return row
 
     @cached_property
     def supergradient(self) -> NDArray[np.float64]:
@@ -170,9 +178,9 @@ def split_tables(
     problem: Problem, model: Model, weights: NDArray[np.float64], values: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What kernels see of both tables. Values of deterministic fidelities go into the model, for good."""
-    for d, m in enumerate(problem.exact):
-        for arm in np.flatnonzero(weights[:, m] > 0):
-            take_exact(model, arm, d, values[arm, m])
+    if problem.exact:
+        known = np.where(weights[:, problem.exact] > 0, values[:, problem.exact], np.nan)
+        take_all_exact(model, np.ascontiguousarray(known))
     seen = problem.noisy
     counts, means = np.array(weights[:, seen], order="C"), np.array(values[:, seen], order="C")
     counts[:, [problem.deterministic[m] for m in seen]] = 0.0  # the top, if it is one of them

@@ -23,6 +23,8 @@ from mfbai.model.instance import Instance
 from mfbai.model.problem import Array, Problem
 from mfbai.stopping import e_process
 
+FEW = 100  # arms of which each is looked at by itself
+
 
 @dataclass(frozen=True, eq=False)
 class Risk:
@@ -87,10 +89,16 @@ def find_risk(model: Model, stats: Stats, rule: e_process.State | None = None, a
     work, arms = _fits(model, stats), range(len(stats.count))
     seen = stats.count.sum(axis=1) > 0
     placed = (seen | (~np.isnan(model.exact.value)).any(axis=1)) & ~model.beaten
-    first = max(arms, key=lambda arm: work.psi_low[arm] + work.psi_high[arm] if placed[arm] else -inf)
+    with np.errstate(invalid="ignore"):  # arms that are not placed may be anywhere
+        first = int(np.argmax(np.where(placed, work.psi_low + work.psi_high, -inf)))
     leader = first if answer is None else answer
     evidence = np.where(np.arange(len(arms)) == leader, inf, 0.0)
-    e_values.against_all(model, stats, leader, seen, work, e_values.make_work(), evidence)
+    alike_laws = not any(map(np.ndim, model.law)) and len(arms) > FEW
+    first_alike = _first_alike(model, stats, leader) if alike_laws else None
+    looked_at = seen if first_alike is None else seen & (first_alike == np.arange(len(arms)))
+    e_values.against_all(model, stats, leader, looked_at, work, e_values.make_work(), evidence)
+    if first_alike is not None:
+        evidence = evidence[first_alike]
     evidence[model.beaten & (np.arange(len(arms)) != leader) & (not model.beaten[leader])] = inf
     evidence[model.top_low[leader] + model.tolerance >= model.top_high] = inf
     if rule is not None and leader in rule.owner:
@@ -98,6 +106,18 @@ def find_risk(model: Model, stats: Stats, rule: e_process.State | None = None, a
     least = float(evidence.min())
     level = min((len(arms) - 1) * exp(-max(least, -1.0)), 1.0)
     return Risk(level, leader, evidence)
+
+
+def _first_alike(model: Model, stats: Stats, leader: int) -> NDArray[np.int64]:
+    """(K,) for each arm the first one of which the same is known, for laws that are the same in all cells: where values
+    are 0 or 1, a few of thousands are different. The leader is like no other."""
+    own = np.arange(len(stats.count)) == leader
+    known = (stats.count, stats.mean, model.bias_low, model.bias_high)
+    rows = np.column_stack([*known, model.top_low, model.top_high, own]) + 0.0  # -0.0 is 0.0
+    columns = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _, first, group = np.unique(columns, return_index=True, return_inverse=True)
+    found: NDArray[np.int64] = first[group]
+    return found
 
 
 def needed_for_risk(model: Model, stats: Stats) -> list[Wanted]:
@@ -234,7 +254,7 @@ def find_alarms(model: Model, stats: Stats, delta: float) -> list[BiasAlarm]:
     K, M = stats.count.shape
     fits = _fits(model, stats)
     psi = np.clip(0.0, fits.psi_low, fits.psi_high)  # the top mean that fits best, one of them if there are many
-    suspects = _suspects(model, fits, log(2 * K / delta))
+    suspects = _suspects(model, stats, fits, psi, delta)
     # Half of delta is for the arms as a whole, half for each lower fidelity with the top, which has no bias.
     found = [
         BiasAlarm(arm, m, level, certain=True)
@@ -249,12 +269,18 @@ def find_alarms(model: Model, stats: Stats, delta: float) -> list[BiasAlarm]:
     return sorted(found, key=lambda alarm: (alarm.arm, alarm.fidelity))
 
 
-def _suspects(model: Model, fits: transport.Work, target: float) -> list[int]:
-    """The arms whose data may contradict each other by so many nats: a proof has no more of them than the misfit has,
-    unless the law learns its noise."""
-    if not model.law.known:
-        return list(range(len(fits.misfit)))
-    return [int(arm) for arm in np.flatnonzero(fits.misfit >= target * (1 - 1e-9))]
+def _suspects(model: Model, stats: Stats, fits: transport.Work, psi: Array, delta: float) -> list[int]:
+    """The arms whose data may contradict each other by so many nats as an alarm takes: a proof has no more of them
+    than the misfit has, unless the law learns its noise; then it is looked for."""
+    K, M = stats.count.shape
+    target = log(2 * K / delta)
+    if model.law.known:
+        return [int(arm) for arm in np.flatnonzero(fits.misfit >= target * (1 - 1e-9))]
+    found, claim = np.zeros(K, dtype=np.bool_), e_values.make_work()
+    e_values.contradicted(model, stats, -1, psi, target, claim, found)
+    for m in range(M - 1):
+        e_values.contradicted(model, stats, m, psi, log(2 * K * (M - 1) / delta), claim, found)
+    return [int(arm) for arm in np.flatnonzero(found)]
 
 
 def _contradiction(model: Model, stats: Stats, arm: int, only: int, x: float, tests: int, delta: float) -> float:

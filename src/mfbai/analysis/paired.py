@@ -45,7 +45,7 @@ def lower_end(differences: Array, target: float, least: Array | None = None) -> 
     """The number above which d lies, at evidence of `target` nats; given differences whose means are d at most, and
     the least that each can be if they are bounded."""
     bets = differences[FIRST:]
-    if least is None and len(bets) * log(2.0) < target:
+    if not len(bets) or (least is None and len(bets) * log(2.0) < target):
         return -inf
     deviations = _deviations_before(differences)[FIRST:]
     tilts = np.divide(SCALES[:, None], deviations, out=np.zeros((len(SCALES), len(bets))), where=deviations > 0.0)

@@ -55,9 +55,10 @@ def read_rows(faults: Faults, problem: Problem, given: Values, columns: tuple[st
     """The evaluations that can be read, in order; the first faults are noted."""
     rows = _rows_of_file(Path(given), columns) if isinstance(given, str | Path) else _rows(given, columns)
     exact: dict[tuple[int, int], float] = {}
+    fidelities = {name: m for m, name in enumerate(problem.fidelities)}
     for place, row, index in rows:
-        arm = index(faults, place, "arm", row[0], problem.arms)
-        fidelity = index(faults, place, "fidelity", row[1], problem.fidelities)
+        arm = index(faults, place, "arm", row[0], problem.arm_indices)
+        fidelity = index(faults, place, "fidelity", row[1], fidelities)
         x = _value(faults, place, row[-1], problem, fidelity)
         if arm is not None and fidelity is not None and x is not None:
             yield Row(place, arm, fidelity, x, str(row[2]).strip() if len(columns) > 3 else "")
@@ -119,19 +120,19 @@ def _number(text: str | None) -> float | str | None:
         return text
 
 
-def _index_in_text(faults: Faults, place: str, kind: str, text: str | None, names: tuple[str, ...]) -> int | None:
+def _index_in_text(faults: Faults, place: str, kind: str, text: str | None, names: Mapping[str, int]) -> int | None:
     text = (text or "").strip()
     if text in names:
-        return names.index(text)
+        return names[text]
     if text.isdecimal() and 1 <= int(text) <= len(names):
         return int(text) - 1
     faults.add(place, f"unknown {kind} {text!r}: {suggestion(text, names)}")
     return None
 
 
-def _index(faults: Faults, place: str, kind: str, given: Any, names: tuple[str, ...]) -> int | None:
+def _index(faults: Faults, place: str, kind: str, given: Any, names: Mapping[str, int]) -> int | None:
     if isinstance(given, str) and given in names:
-        return names.index(given)
+        return names[given]
     if not isinstance(given, bool) and isinstance(given, int | np.integer) and 0 <= given < len(names):
         return int(given)
     known = f"{suggestion(str(given), names)}; or an index from 0 to {len(names) - 1}"

@@ -5,6 +5,7 @@ stats        counts and means of what was told
 profile      how badly an arm's data fit a top mean
 multimodal   global search, for laws that are not convex
 transport    evidence: how far the data are from a model in which another arm is the best
+outlook      whether evaluations under way will decide
 incremental  the same while means move and weights grow a little at a time
 betting      martingales: bets on a cell's true mean
 e_values     what these bets prove about arms
@@ -12,6 +13,7 @@ chords       the same for laws that learn their noise
 allocation   the optimal allocation for known means
 rival_cost   its inner problem: what one rival costs
 softmax      exp for arrays, fast
+tournament   the largest of many numbers, while they change one at a time
 random       numpy's random numbers, in compiled code
 
 How they are compiled (docs/developer/architecture.md tells the story):

@@ -105,6 +105,17 @@ def limits(model, stats, target, work, ends):
             ends[arm, 1] = limit(model, stats, arm, -1.0, target, work)
 
 
+@kernel(inline=False)
+def contradicted(model, stats, only, starts, target, work, found):
+    """Note in `found`, (K,), the arms whose cells contradict each other by `target` nats; of these `only` the given
+    fidelity and the top if >= 0. (K,) `starts` are top means to search from."""
+    top = stats.count.shape[1] - 1
+    for arm in range(found.size):
+        has_both = only < 0 or (stats.count[arm, only] > 0.0 and stats.count[arm, top] > 0.0)
+        if has_both and search(model, stats, arm, -1, only, starts[arm], target, work)[0] >= target:
+            found[arm] = True
+
+
 @kernel
 def log_sum(sums):
     """ln of the sum of the capitals at all scales."""

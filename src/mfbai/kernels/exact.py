@@ -15,6 +15,13 @@ ROUNDING = 1e-9  # relative: ends of two intervals that are this close are the s
 def take_exact(model, arm, d, x):
     """Learn the value of a cell. One that contradicts what is known of its arm says that a bias bound is wrong, and
     nothing else; but the top fidelity is the truth."""
+    if narrow(model, arm, d, x):
+        set_beaten(model)
+
+
+@kernel
+def narrow(model, arm, d, x):
+    """Put the top mean of the arm into the interval that a value leaves; returns whether it leaves one."""
     exact = model.exact
     exact.value[arm, d] = x
     low = max(x - exact.bias_high[arm, d], model.top_low[arm])
@@ -24,9 +31,22 @@ def take_exact(model, arm, d, x):
     exact.contradicts[arm, d] = low > high
     if exact.top and d == exact.value.shape[1] - 1:
         low = high = x
-    if low <= high:
-        model.top_low[arm], model.top_high[arm] = low, high
-        model.epoch[0] += 1
+    if low > high:
+        return False
+    model.top_low[arm], model.top_high[arm] = low, high
+    model.epoch[0] += 1
+    return True
+
+
+@kernel
+def take_all_exact(model, values):
+    """The same of all values, (K, D), that are not NaN."""
+    narrowed = False
+    for arm in range(values.shape[0]):
+        for d in range(values.shape[1]):
+            if values[arm, d] == values[arm, d] and narrow(model, arm, d, values[arm, d]):
+                narrowed = True
+    if narrowed:
         set_beaten(model)
 
 

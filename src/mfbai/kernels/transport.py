@@ -377,3 +377,12 @@ def matrix(model, weights, means, work, out):
     for i in range(weights.shape[0]):
         for j in range(weights.shape[0]):
             out[i, j] = pair(model, weights, means, i, j, work.psi[i], work)[0] if i != j else inf
+
+
+@kernel
+def against_each(model, weights, means, i, work, out):
+    """The row of these of one arm. O(K M)."""
+    for a in range(weights.shape[0]):
+        ensure(model, weights, means, a, work)
+    for j in range(weights.shape[0]):
+        out[j] = pair(model, weights, means, i, j, work.psi[i], work)[0] if i != j else inf

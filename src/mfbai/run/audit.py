@@ -7,6 +7,7 @@ take in any value, so that an audit comes between those that they ask for.
 from math import inf, sqrt
 
 from mfbai.kernels.jit import generic, kernel
+from mfbai.kernels.tournament import winner
 from mfbai.run.exact import estimate
 from mfbai.stopping import e_process
 from mfbai.strategies import frugal
@@ -47,6 +48,9 @@ def frugal_pair(model, stats, state):
     s, rival, least = state.leader[0], -1, inf
     if s < 0:
         return -1, -1
+    j = winner(state.gaps)
+    if -inf < state.gaps[1] and not model.beaten[j] and not e_process.ruled_out(state.rule, s, j, 0):
+        return s, j
     for j in range(state.gap.size):
         if j != s and not model.beaten[j] and not e_process.ruled_out(state.rule, s, j, 0) and state.gap[j] < least:
             rival, least = j, state.gap[j]

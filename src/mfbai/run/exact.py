@@ -22,6 +22,7 @@ CHEAP = 0.25  # of the cost of a deterministic top, that another fidelity has at
 LOOK = 1.05  # growth of the cost at which to look again
 DOUBT = 2.0  # standard errors that estimates are taken to be off, where a value must be sure to pay
 MARGIN = 3.0  # nats: about what a proof needs beyond its target
+TOP = 1.0  # the wish for the value of a deterministic top
 MOST = 1e290  # the wish for a value that others depend on
 
 
@@ -45,6 +46,8 @@ def wanted_exact(model, stats):
     None of an arm that has one under way, whose value may make it needless.
     """
     exact, arm, fidelity, most = model.exact, -1, -1, 0.0
+    if exact.value.shape[1] == 0:
+        return -1, -1
     spent = exact.spent[0]
     for a in range(exact.value.shape[0]):
         for d in range(exact.value.shape[1]):
@@ -54,8 +57,10 @@ def wanted_exact(model, stats):
             continue
         for d in range(exact.value.shape[1]):
             allowed = exact.sure[a, d] or spent + exact.cost[a, d] <= SHARE * stats.spent[0]
-            if exact.wish[a, d] > most and allowed and isnan(exact.value[a, d]):
-                arm, fidelity, most = a, d, exact.wish[a, d]
+            wish = exact.wish[a, d]
+            hopes = wish == TOP == most and exact.top and model.top_high[a] > model.top_high[arm]
+            if (wish > most or hopes) and allowed and isnan(exact.value[a, d]):
+                arm, fidelity, most = a, d, wish
     return arm, fidelity
 
 
@@ -76,14 +81,11 @@ def plan_exact(model, stats):
 
 @kernel
 def plan_tops(model):
-    """Cheap values first; then the tops of the arms that may be the best, those of the highest hopes first."""
+    """Cheap values first; then the tops of the arms that may be the best: of those, `wanted_exact` takes the one of the
+    highest hopes."""
     exact, top = model.exact, model.exact.value.shape[1] - 1
     for a in range(exact.wish.shape[0]):
-        rank = 0
-        for other in range(exact.wish.shape[0]):
-            more = model.top_high[other] - model.top_high[a] if model.top_high[other] != model.top_high[a] else 0.0
-            rank += more > 0.0 or (more == 0.0 and other < a)
-        exact.wish[a, top], exact.sure[a, top] = 1.0 / (1.0 + rank), True
+        exact.wish[a, top], exact.sure[a, top] = TOP, True
         for d in range(top):
             if exact.cost[a, d] <= CHEAP * exact.cost[a, top]:
                 exact.wish[a, d], exact.sure[a, d] = 2.0 + 1.0 / (1.0 + exact.cost[a, d]), True

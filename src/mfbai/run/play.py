@@ -34,6 +34,7 @@ class Play:
     rule: Any
     outcome: loop.Outcome
     pending: NDArray[np.int64]
+    _is_ready: bool = False  # whether all parts of a live run were loaded
 
     def ask(self) -> tuple[int, int]:
         """The cell that the strategy wants next, or before it an audit."""
@@ -53,7 +54,13 @@ class Play:
         """Tell evaluations in order; (evaluations, 2) seeds where arms meet in rounds."""
         self.ready()
         seeds = np.tile(OWN_SEED, (len(arms), 1)) if seeds is None else seeds
-        loop.replay(self.model, self.stats, *self.linked, self.outcome, arms, fidelities, values, seeds)
+        if len(arms) != 1:
+            loop.replay(self.model, self.stats, *self.linked, self.outcome, arms, fidelities, values, seeds)
+            return
+        call, places = self._one
+        for place, told in zip(places, (arms, fidelities, values, seeds), strict=True):
+            place[...] = told
+        call()
 
     def simulate(self, truth: Any, rng: Any, job: loop.Job) -> Callable[[], None]:
         """A function that makes the runs of a job."""
@@ -68,11 +75,20 @@ class Play:
 
     def ready(self, others: Iterable[Wanted] = ()) -> None:
         """See that all parts of a live run are there, and `others`: what is missing is built together."""
-        if "linked" not in vars(self):
+        if not self._is_ready:
             whole, values = np.zeros(0, dtype=np.int64), np.zeros(0)
             told = (self.outcome, whole, whole, values, np.zeros((0, 2), dtype=np.int64))
             replay = needs((loop.replay, self.model, self.stats, *linked.NONE, *told))
             load([*self.parts(), *replay, *others])
+            self._is_ready = True
+
+    @cached_property
+    def _one(self) -> tuple[Callable[[], Any], tuple[NDArray[Any], ...]]:
+        """A function that replays a single evaluation, and the arrays to put it into: to look at all records again for
+        each would take longer than the replay."""
+        arm, fidelity, seed = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), np.tile(OWN_SEED, (1, 1))
+        places = (arm, fidelity, np.zeros(1), seed)
+        return bound(loop.replay, self.model, self.stats, *self.linked, self.outcome, *places), places
 
     @cached_property
     def linked(self) -> tuple[Any, Any]:

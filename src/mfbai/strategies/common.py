@@ -6,6 +6,7 @@ import numpy as np
 
 from mfbai.errors import Fault, InvalidInput
 from mfbai.kernels.jit import kernel
+from mfbai.kernels.stats import has_data
 from mfbai.model.compiled import Model
 from mfbai.model.families import Memory
 
@@ -54,6 +55,14 @@ def every_cell_seen(stats):
 
 
 @kernel
+def next_unseen_cell(stats, first):
+    """The first cell, row by row, that has no value, if all before `first` have; else the number of cells."""
+    while first < stats.count.size and stats.count.flat[first] > 0.0:
+        first += 1
+    return first
+
+
+@kernel
 def first_look(model, stats, cheapest, pending):
     """The arm with the fewest evaluations, done or under way, at its cheapest fidelity; none that is beaten."""
     arm, least = 0, inf
@@ -64,3 +73,31 @@ def first_look(model, stats, cheapest, pending):
         if evaluations < least:
             arm, least = a, evaluations
     return arm, cheapest[arm]
+
+
+def make_seen() -> np.ndarray:
+    """What `seen_all` keeps: two arms, such that all before the first have data and all before the second have some at
+    their cheapest fidelity, but for those that are beaten; and the model's epoch."""
+    return np.zeros(3, dtype=np.int64)
+
+
+@kernel
+def seen_all(model, stats, cheapest, seen):
+    """Whether all arms have data, but for those that are beaten for certain. Looks at each arm once, not at each call,
+    unless other arms may be beaten now."""
+    if seen[2] != model.epoch[0]:
+        seen[0], seen[1], seen[2] = 0, 0, model.epoch[0]
+    while seen[0] < cheapest.size and (model.beaten[seen[0]] or has_data(stats, seen[0])):
+        seen[0] += 1
+    while seen[1] < cheapest.size and (model.beaten[seen[1]] or stats.count[seen[1], cheapest[seen[1]]] > 0.0):
+        seen[1] += 1
+    return seen[0] == cheapest.size
+
+
+@kernel
+def first_look_from(model, stats, cheapest, pending, seen):
+    """The same as `first_look`, beginning with the first arm that has no value yet."""
+    for a in range(seen[1] if seen[2] == model.epoch[0] else 0, cheapest.size):
+        if pending[a, cheapest[a]] == 0 and stats.count[a, cheapest[a]] == 0.0 and not model.beaten[a]:
+            return a, cheapest[a]
+    return first_look(model, stats, cheapest, pending)

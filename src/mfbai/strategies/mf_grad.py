@@ -27,7 +27,8 @@ from mfbai.kernels.incremental import all_grew, anything_changed, arm_grew, foll
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.softmax import exp_into
 from mfbai.kernels.transport import Work, divergence_at, evaluate_top, make_work
-from mfbai.strategies.common import every_cell_seen
+from mfbai.stopping.e_process import MANY
+from mfbai.strategies.common import next_unseen_cell
 from mfbai.strategies.interface import Strategy, ask, tell
 
 CLIP = 100.0  # G: any positive constant serves the theory; it should not bite in practice
@@ -46,6 +47,7 @@ class State(NamedTuple):
     zero: np.ndarray  # (1,) a gain above the peak, which is given the weight 1
     gradients: np.ndarray  # (1,) how many were added
     alpha: np.ndarray  # (1,) the rate at the last update
+    seen: np.ndarray  # (1,) all cells before this one, row by row, were evaluated
     work: Work  # where the last evaluation of F ended: the next one starts there
 
 
@@ -71,6 +73,7 @@ def init(model, rate, clip):
         zero=np.zeros(1),
         gradients=np.zeros(1, dtype=np.int64),
         alpha=np.full(1, rate or 1.0),
+        seen=np.zeros(1, dtype=np.int64),
         work=make_work(model),
     )
 
@@ -82,10 +85,17 @@ def init_row(model, rate, clip):
 
 @kernel
 def mf_grad_ask(model, stats, state, pending):
+    M, cell = pending.shape[1], state.seen[0]
+    if state.gradients[0] == 0 and pending.shape[0] > MANY:
+        for c in range(cell, pending.size):  # the first that has no value, nor one under way: look no further
+            if stats.count.flat[c] == 0.0 and pending.flat[c] == 0:
+                return c // M, c % M
     under_way = 0
     for c in range(pending.size):
         under_way += pending.flat[c]
     if under_way == 0:
+        if state.gradients[0] == 0 and cell < stats.count.size:
+            return cell // M, cell % M  # no target differs from the others, and this is the first without a value
         return furthest_behind(state.target, stats.count)
     # With evaluations under way, look as many steps ahead with the current pi~.
     ahead = under_way / state.total[0]
@@ -119,11 +129,13 @@ def mf_grad_tell(model, stats, state, arm, fidelity, x):
     n = stats.count[arm, fidelity]
     move = (x - stats.mean[arm, fidelity]) / (n - 1.0) if n > 1.0 else inf
     mean_moved(model, state.weight, arm, fidelity, move, state.work)
-    if state.gradients[0] == 0 and not every_cell_seen(stats):
-        return
+    if state.gradients[0] == 0:
+        state.seen[0] = next_unseen_cell(stats, state.seen[0])
+        if state.seen[0] < stats.count.size:
+            return
     root = sqrt(stats.steps[0])
-    add_supergradient(model, stats, state, state.clip * root)
-    update_weights(model, state)
+    leader, challenger = add_supergradient(model, stats, state, state.clip * root)
+    update_weights(model, state, leader, challenger)
     scale = (root - 0.25) / (root * state.total[0])  # (1 - gamma) over the sum of weights
     target, weight = state.target.flat, state.weight.flat
     for c in range(stats.count.size):
@@ -148,11 +160,12 @@ def add_supergradient(model, stats, state, limit):
         arm_grew(a, state.alpha[0] * most, state.work)
         state.peak[0] = peak
     state.gradients[0] += 1
+    return leader, challenger
 
 
 @kernel
-def update_weights(model, state):
-    """Take the softmax of the gains.
+def update_weights(model, state, leader, challenger):
+    """Take the softmax of the gains, which have changed for these two arms only.
 
     Only ratios of weights matter. Gains are measured against a `zero` above them all that moves rarely. While it rests
     no weight shrinks, as gains only grow and alpha only falls; and the weights of arms whose gains did not change grow
@@ -164,9 +177,15 @@ def update_weights(model, state):
     if state.peak[0] > state.zero[0] or rise > 0.5:
         state.zero[0] = state.peak[0] + 10.0 / alpha
         anything_changed(state.work)
+        everything = True
     else:
         all_grew(rise, state.work)
-    exp_into(state.weight, alpha, state.gain, state.zero[0], state.per_cost)
+        everything = state.rate == 0.0 or state.gradients[0] == 1
+    if everything:
+        exp_into(state.weight, alpha, state.gain, state.zero[0], state.per_cost)
+    else:  # at the same rate and zero, no other weight is another one
+        for a in (leader, challenger):
+            exp_into(state.weight[a], alpha, state.gain[a], state.zero[0], state.per_cost[a])
     state.total[0], state.total[1] = sums(state.weight.flat, model.cost.flat, state.weight.size)
 
 
