@@ -10,5 +10,6 @@ means        tables of means that the bias bounds allow
 given        reading what these are made of, with every fault
 guess        rough knowledge of the means: a range, a gap
 spec         TOML files
+arms_file    the arms of a TOML file from a CSV file
 instances    named and random instances; their files are in catalogue/
 """

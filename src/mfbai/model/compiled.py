@@ -71,15 +71,26 @@ def make_model(problem: Problem, tolerance: float) -> Model:
     gap = real(tolerance)
     if gap is None or not 0 <= gap < np.inf:
         raise InvalidInput([Fault("tolerance", f"is {tolerance!r:.60}: it must be 0 or more, and finite")])
-    low, high, ranges = problem.bias_low, problem.bias_high, problem.family.ranges(problem.n_fidelities)
+    costs = _noisy_costs(problem)
+    law = noisy_family(problem).law(costs.shape, problem.sign)
+    return _model(problem, costs, problem.bias_low, problem.bias_high, gap, law)
+
+
+def with_biases(problem: Problem, model: Model, low: Array, high: Array) -> Model:
+    """The model of the problem if its bias bounds were these, (K, M), and nothing were known but what `model` has
+    learnt of the noise: bounds that are no narrower than those of the problem need no check."""
+    return _model(problem, model.cost, low, high, model.tolerance, model.law)
+
+
+def _model(problem: Problem, costs: Array, low: Array, high: Array, tolerance: float, law: Law) -> Model:
+    ranges = problem.family.ranges(problem.n_fidelities)
     if problem.sign < 0:
         low, high, ranges = 0.0 - high, 0.0 - low, (0.0 - ranges[1], 0.0 - ranges[0])  # no -0.0
-    seen, costs = problem.noisy, _noisy_costs(problem)
-    law = noisy_family(problem).law(costs.shape, problem.sign)
+    seen = problem.noisy
     known = (costs, columns(low, seen), columns(high, seen), *top_interval(low, high, ranges))
     epoch, beaten = np.zeros(1, dtype=np.int64), np.zeros(problem.n_arms, dtype=np.bool_)
     audit = Audit(np.zeros(1), np.zeros(2), np.zeros(1))
-    return Model(*known, gap, law, problem.seeds == "common", epoch, beaten, _exact(problem, low, high), audit)
+    return Model(*known, tolerance, law, problem.seeds == "common", epoch, beaten, _exact(problem, low, high), audit)
 
 
 def _noisy_costs(problem: Problem) -> Array:

@@ -122,6 +122,11 @@ class Problem:
         return DIRECTIONS[self.direction]
 
     @cached_property
+    def arm_indices(self) -> dict[str, int]:
+        """The index of each arm, by its name: to look for it in `arms` takes long if there are many."""
+        return {name: arm for arm, name in enumerate(self.arms)}
+
+    @cached_property
     def unbounded(self) -> NDArray[np.bool_]:
         """(M,) the fidelities of whose bias nothing is known: values of theirs alone say nothing."""
         return np.asarray(np.isinf(self.bias_high).all(axis=0))

@@ -1,7 +1,7 @@
 """Spec files: a Problem or an Instance as TOML.
 
     [problem]
-    arms = ["baseline", "wide", "deep"]     # or how many
+    arms = ["baseline", "wide", "deep"]     # or how many; or "arms.csv", a file beside this one: see `arms_file`
     direction = "maximise"                  # or "minimise"; may be left out
     charged = 0.01                          # the probability that bounds from a pilot are wrong; may be left out
     seeds = "independent"                   # or "common", for all arms in turn; may be left out
@@ -55,6 +55,7 @@ from numpy.typing import ArrayLike
 from mfbai.checks import check_choice
 from mfbai.errors import Fault, Faults, InvalidInput, suggestion, unknown_name
 from mfbai.model import instances
+from mfbai.model.arms_file import NO_FILE, ArmsFile, with_arms
 from mfbai.model.families import FAMILIES, Family, Gaussian
 from mfbai.model.given import refuse_tie
 from mfbai.model.guess import FORMS, Guess, read_guess
@@ -85,15 +86,14 @@ def load(path_or_name: str | Path, variance: ArrayLike | None = None, *, ties: b
     >>> load("paper-5x2").best
     4
     """
-    loaded = loads(*_find(path_or_name), ties=ties)
+    loaded = from_dict(*_tables_of(path_or_name), ties=ties)
     return loaded if variance is None else loaded.with_variance(variance)
 
 
 def load_with_guess(path_or_name: str | Path) -> tuple[Instance | Problem, Guess | None]:
     """What `load` returns, where the best arms may tie, and the [guess] of the file; None if it has none."""
-    text, name = _find(path_or_name)
-    document = parse(text, name)
-    loaded = from_dict(document, name, ties=True)  # raises if anything in the file is wrong
+    document, name, file = _tables_of(path_or_name)
+    loaded = from_dict(document, name, file, ties=True)  # raises if anything in the file is wrong
     return loaded, Guess(**document["guess"]) if "guess" in document else None
 
 
@@ -115,8 +115,13 @@ def loads(text: str, name: str | None = None, *, ties: bool = False) -> Instance
     return from_dict(parse(text, name), name, ties=ties)
 
 
-def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: bool = False) -> Instance | Problem:
-    """What a spec file with these tables holds; the reverse of `to_dict` of Problem and Instance."""
+def from_dict(
+    document: Mapping[str, Any], name: str | None = None, file: ArmsFile | None = None, *, ties: bool = False
+) -> Instance | Problem:
+    """What a spec file with these tables holds; the reverse of `to_dict` of Problem and Instance.
+
+    No file is read. `file` is the one that arms were read from before, for messages to point at.
+    """
     faults = Faults()
     _check_keys(faults, "the spec", document, required=("problem", "fidelity", "family"), optional=("truth", "guess"))
     problem = _table(faults, document, "problem", required=("arms",), optional=("direction", "seeds", "charged"))
@@ -124,7 +129,7 @@ def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: boo
     tables = _fidelities(faults, document)
     n_arms = _count_arms(problem, tables, truth)
     parts: dict[str, Any] = {
-        "arms": problem.get("arms", n_arms),
+        "arms": _arms(faults, problem, n_arms),
         "costs": _costs(faults, tables, n_arms),
         "biases": _biases(faults, tables, n_arms),
         "family": _family(faults, document),
@@ -137,7 +142,7 @@ def from_dict(document: Mapping[str, Any], name: str | None = None, *, ties: boo
     controlled = {parts["fidelities"][i]: tables[i]["controlled"] for i in _controlled(tables)}
     parts["controls"] = controlled or None
     built = None
-    with faults.absorb(lambda fault: _in_file(fault, parts["arms"], tables)):
+    with faults.absorb(lambda fault: _in_file(fault, parts["arms"], tables, file)):
         known_truth = "means" in truth and tables  # without fidelities there is nothing to hold the means against
         about: dict[str, Any] = {"name": name, "ties": ties}
         about |= {entry: truth.get(entry) for entry in ("deviation", "correlation")}
@@ -174,13 +179,15 @@ def _toml(value: Any) -> str:
     return repr(value)
 
 
-def _find(path_or_name: str | Path) -> tuple[str, str]:
-    """The text of a spec, and its label."""
+def _tables_of(path_or_name: str | Path) -> tuple[dict[str, Any], str, ArmsFile | None]:
+    """The tables of a spec, its label, and the file that its arms were read from, if there is one."""
     name = str(path_or_name)
     if name in instances.names():
-        return instances.source(name), name
+        return parse(instances.source(name), name), name, None
     if name.endswith(".toml") or os.path.exists(name):
-        return _text_of(Path(name)), Path(name).stem
+        path = Path(name)
+        document, file = with_arms(parse(_text_of(path), path.stem), path.parent)
+        return document, path.stem, file
     raise unknown_name("instance", name, [*instances.names(), "or the path of a .toml file"])
 
 
@@ -265,6 +272,14 @@ def _count_arms(problem: Mapping[str, Any], tables: list[Mapping[str, Any]], tru
         return arms
     lists = (arms, truth.get("means"), *(table.get("cost") for table in tables))
     return next((len(given) for given in lists if isinstance(given, list) and len(given) >= 2), 2)
+
+
+def _arms(faults: Faults, problem: Mapping[str, Any], n_arms: int) -> Any:
+    given = problem.get("arms", n_arms)
+    if isinstance(given, str):
+        faults.add("arms", f"is {given!r:.60}: {NO_FILE}")
+        return n_arms
+    return given
 
 
 def _costs(faults: Faults, tables: list[Mapping[str, Any]], n_arms: int) -> Any:
@@ -388,9 +403,13 @@ def _in_guess(fault: Fault) -> Fault:
     return fault._replace(field="[guess]" if fault.field == "guess" else f"[guess] {fault.field}")
 
 
-def _in_file(fault: Fault, arms: Any, tables: list[Mapping[str, Any]]) -> Fault:
-    """The fault, with the table of the file to look at."""
+def _in_file(fault: Fault, arms: Any, tables: list[Mapping[str, Any]], file: ArmsFile | None) -> Fault:
+    """The fault, with the table of the file to look at, or the line and column of the file of arms."""
     field, *index = re.findall(r"\w+", fault.field)
+    if file is not None:
+        names = [table.get("name", f"fidelity {i + 1}") for i, table in enumerate(tables)]
+        if (read_at := file.place_of(field, index, names)) is not None:
+            return fault.at(read_at)
     if field == "controls":
         return fault  # it names its fidelity
     table = TABLE_OF.get(field)
