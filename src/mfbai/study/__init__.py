@@ -5,9 +5,11 @@ ledger        the journal as one process has it, and writing to it in turns
 journal       events and their hashes
 fold          the state that a journal amounts to
 rounds        rounds of evaluations in which arms share seeds
+surplus       when more evaluations under way would be a waste
 settings      what a study was asked to find out, and how; seeds
 limits        what a study accepts: forms of names and ids, sizes
 status        trials, and where a study stands
+batches       values of many trials, told together
 parts         trials that are several evaluations
 verdict       its end
 history       its course
@@ -15,9 +17,8 @@ forecast      what it will still cost
 sentences     what people are told about all that
 reopen        going on with other bias bounds
 certificate   a journal in a file, and its verification
-workers       threads that evaluate what a study asks for
+workers       have evaluated what a study asks for
 program       a program that evaluates
-identify      all of it in one call
 pilot         evaluations at common seeds, to find out what fidelities have in common
 signals       Ctrl-C and SIGTERM
 storage/      where journals are kept

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from mfbai.analysis import bearing
 from mfbai.analysis.guarantee import find_risk
+from mfbai.kernels import e_values, transport
 from mfbai.kernels.exact import certain
 from mfbai.kernels.stats import make_stats
 from mfbai.model.compiled import Model
@@ -24,7 +25,7 @@ from mfbai.run.loop import make_outcome
 from mfbai.run.play import Play
 from mfbai.run.state import own_model
 from mfbai.stopping import contrasts, e_process
-from mfbai.stopping.bearing import bets_against, is_ruled_out
+from mfbai.stopping.bearing import bets_against, first_left, first_left_by_bets
 from mfbai.stopping.exclusion import row_of
 from mfbai.stopping.rounds import Rounds
 
@@ -62,17 +63,15 @@ def breakdown(fold: Fold, answer: int) -> float | None:
         return inf
     if model.exact.contradicts.any() or not (counted & ((problem.bias_low != 0) | (problem.bias_high != 0))).any():
         return None
-    rivals = [arm for arm in range(problem.n_arms) if arm != answer]
+    K = problem.n_arms
     if fold.certain() == answer:
-        return bearing.largest_factor(problem, model, [lambda wider, _: certain(wider) == answer])
+        return bearing.largest_factor(problem, model, lambda wider, factor, n, end: int(certain(wider) == answer), 1)
     if settings.bets_on_contrasts:
         rule = _noted(fold, answer)
-        bets = bets_against(rule)
-        return bearing.largest_factor(problem, model, [partial(_by_bets, rule, bets[j], answer, j) for j in rivals])
+        return bearing.largest_factor(problem, model, partial(_by_bets, rule, answer, bets_against(rule)), K)
     if settings.rule != e_process.RULES[0].name:
         return None
-    proofs = [partial(_by_statistics, fold, answer, j) for j in rivals]
-    factor = bearing.largest_factor(problem, model, proofs)
+    factor = bearing.largest_factor(problem, model, partial(_by_statistics, fold, answer), K)
     # A rival that was ruled out earlier stays so, though the statistics of today do not show it: with these bounds.
     return 1.0 if factor is None and (fold.risk(answer).log_evidence >= fold.needed()).all() else factor
 
@@ -83,12 +82,15 @@ def _counted_on_trust(fold: Fold) -> NDArray[np.bool_]:
     return found
 
 
-def _by_bets(rule: Any, bets: Array, answer: int, rival: int, model: Model, factor: float) -> bool:
-    return bearing.is_beaten(model, answer, rival) or is_ruled_out(model, rule, bets, factor)
+def _by_bets(
+    rule: Any, answer: int, bets: tuple[Array, Array], model: Model, factor: float, start: int, end: int
+) -> int:
+    return first_left_by_bets(model, rule, answer, *bets, factor, start, end)
 
 
-def _by_statistics(fold: Fold, answer: int, rival: int, model: Model, factor: float) -> bool:
-    return bearing.rules_out(model, fold.stats, answer, rival, fold.needed())
+def _by_statistics(fold: Fold, answer: int, model: Model, factor: float, start: int, end: int) -> int:
+    fits, work = transport.make_work(model), e_values.make_work()
+    return int(first_left(model, fold.stats, answer, fold.needed(), fits, work, start, end))
 
 
 def _noted(fold: Fold, answer: int) -> Any:
@@ -117,6 +119,6 @@ def untrusted(fold: Fold, answer: int | None, risk: float) -> float:
     if not (fold.settings.bets_on_contrasts and isinstance(fold.rule, Rounds)):
         return find_risk(model, stats, answer=answer).level
     row = fold.rule.unaided_most[row_of(fold.rule, answer)]
-    rivals = [j for j in range(problem.n_arms) if j != answer and not bearing.is_beaten(model, answer, j)]
+    rivals = np.flatnonzero(~(model.beaten | (model.top_high <= model.top_low[answer] + model.tolerance)))
     tests = problem.n_arms - 1 if len(fold.rule.proven) > 1 else 1
-    return min(tests * exp(-min((float(row[j]) for j in rivals), default=inf)), 1.0)
+    return min(tests * exp(-min((float(row[j]) for j in rivals if j != answer), default=inf)), 1.0)

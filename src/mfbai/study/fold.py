@@ -14,6 +14,7 @@ import json
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from functools import cached_property
 from math import inf, log
 from typing import Any
 
@@ -48,6 +49,7 @@ from mfbai.study.bearing import Values
 from mfbai.study.history import History, Point
 from mfbai.study.rounds import OWN, Planned, Rounds
 from mfbai.study.settings import STOP, Settings, is_proven
+from mfbai.study.surplus import Scratch, make_scratch, needed_for_surplus, surplus
 from mfbai.study.verdict import Verdict, assumptions_of, reasons_of
 
 HELD_UP = 20  # results of a queue that may wait for a trial, at least, before no more are asked for
@@ -55,6 +57,7 @@ SLACK = 1 + 1e-9  # of a budget, for the rounding of sums
 GROWTH, SLOW_GROWTH = 1.02, 1.25  # of the results, at which to look for alarms again; where the noise is learnt, slowly
 # A fold's numbers and texts.
 PLAIN = ("events", "head", "asked", "told", "failed", "imported", "late", "cost", "counted", "look_at", "alarmed")
+MANY, CLOSEST = 1000, 200  # of so many arms in rounds, only the closest rivals' differences are computed: 4 ms each
 FAILED = None  # stands for the value of a trial that failed
 VARIED = "variance_alarms"  # an entry of verdicts
 BEARS = ("breakdown", "untrusted")  # others
@@ -252,7 +255,7 @@ class Fold:
 
     def compile(self) -> None:
         """See that all is compiled that asking and telling need, and do nothing else."""
-        self._play.ready(needed_for_risk(self.model, self.stats))
+        self._play.ready([*needed_for_risk(self.model, self.stats), *needed_for_surplus(self)])
         if self.verdict is None:
             self.next_trial()
         self.risk()
@@ -357,7 +360,15 @@ class Fold:
         if first is not None and waiting >= max(HELD_UP, 2 * len(self.open), counted):
             late = f"{waiting} results wait for trial '{first}-{self.settings.key}', which was asked for before them"
             return f"{late}: tell it, or release it if its worker is gone"
-        return None
+        return self.surplus(cell)
+
+    def surplus(self, cell: Cell) -> str | None:
+        """The same of an evaluation that would probably be a waste: see `mfbai.study.surplus`."""
+        return surplus(self, cell)
+
+    @cached_property
+    def scratch(self) -> Scratch:
+        return make_scratch(self.model)
 
     def conclusion(self) -> dict[str, Any] | None:
         """The verdict that is due now, as the body of an event; None if there is none, or it was given."""
@@ -451,7 +462,9 @@ class Fold:
         if self.rounds is None:
             return find_differences(model, self.stats, sign, delta, leader, intervals)
         target = log(K * (K - 1) / delta)  # all pairs at once, whichever arm leads
-        ends = np.array([self.rounds.differences(model, leader, arm, sign, target) for arm in range(K)])
+        ends = np.column_stack([model.top_low[leader] - model.top_high, model.top_high[leader] - model.top_low])
+        for arm in range(K) if K <= MANY else self.risk(leader).log_evidence.argsort(kind="stable")[:CLOSEST].tolist():
+            ends[arm] = self.rounds.differences(model, leader, arm, sign, target)
         ends[leader] = 0.0
         return ends if sign > 0 else 0.0 - ends[:, ::-1]
 

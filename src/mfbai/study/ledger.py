@@ -51,9 +51,12 @@ class Ledger:
     def together(self) -> Iterator[None]:
         """Let the calls of this thread share one turn: what they did is on disk when the block ends, and not before.
 
-        A call that is rejected leaves the others as they are.
+        A call that is rejected leaves the others as they are. A block within another one is a call of that.
         """
         with self._mutex, self._turn() as turn:
+            if self._shared is not None:
+                yield
+                return
             self._shared, self._spoilt = turn, False
             try:
                 yield

@@ -17,14 +17,15 @@ from mfbai.analysis.evidence import read_problem
 from mfbai.analysis.pairs import FEWEST, plain_fidelities
 from mfbai.analysis.pilot import Pilot, read_pilot
 from mfbai.analysis.values import PAIRED, Values, read_rows
-from mfbai.checks import check_integers
+from mfbai.checks import check_integers, check_workers
+from mfbai.engines import open_engine
 from mfbai.errors import EvaluationFailed, Fault, Faults, InvalidInput, NothingToAsk, StudyOver, suggestion
 from mfbai.model.instance import Instance
 from mfbai.model.problem import Problem
 from mfbai.model.spec import load
 from mfbai.study.settings import check_value, permute
 from mfbai.study.status import Trial
-from mfbai.study.workers import Crew, work
+from mfbai.study.workers import Crew, Function, work
 from mfbai.terminal import bar
 
 if sys.platform != "win32":
@@ -42,11 +43,12 @@ def pilot(
     seeds: int = 8,
     arms: Sequence[str | int] | None = None,
     *,
-    workers: int = 1,
+    workers: int | None = None,
+    executor: Any = None,
     file: str | Path | None = None,
 ) -> Pilot:
     """Find out what fidelities have in common with the top: call `evaluate(arm, fidelity, seed)` for some `arms` (all
-    by default) at all fidelities, with the same `seeds` (how many), in `workers` threads.
+    by default) at all fidelities, with the same `seeds` (how many). `workers` and `executor` are those of `identify`.
 
     With a `file`, values are kept there as CSV as they come in: repeat the call to resume, or with more seeds to go on.
     Values that exist already can be given in place of the function: rows of arm, fidelity, seed (or item) and value, a
@@ -68,18 +70,15 @@ def pilot(
             told = "is given with values that exist already: leave it out"
             raise InvalidInput([Fault("file" if file is not None else "arms", told)])
         return read_pilot(known, evaluate)
-    with open_notes(known, seeds, arms, file) as notes:
-        crew = Crew(notes, lambda what: evaluate(what.arm, what.fidelity, what.seed), check_workers(workers))
+    check_workers(workers)
+    with (
+        open_engine(executor, 1 if workers is None and executor is None else workers) as (engine, most),
+        open_notes(known, seeds, arms, file) as notes,
+    ):
+        crew = Crew(notes, Function(evaluate), most, engine=engine)
         with progress(notes) as show:
             work(crew, show)
         return conclude(notes, crew)
-
-
-def check_workers(workers: Any) -> int:
-    faults = Faults()
-    check_integers(faults, {"workers": workers if workers is not None else 0})
-    faults.raise_if_any("call")
-    return int(workers)
 
 
 def conclude(notes: Notes, crew: Crew) -> Pilot:
@@ -219,8 +218,8 @@ def _read_arms(faults: Faults, problem: Problem, given: Any) -> list[int]:
         return list(range(problem.n_arms))
     found: list[int] = []
     for entry in [given] if isinstance(given, str | int) else list(given):
-        if isinstance(entry, str) and entry in problem.arms:
-            found.append(problem.arms.index(entry))
+        if isinstance(entry, str) and entry in problem.arm_indices:
+            found.append(problem.arm_indices[entry])
         elif isinstance(entry, int) and not isinstance(entry, bool) and 0 <= entry < problem.n_arms:
             found.append(entry)
         else:

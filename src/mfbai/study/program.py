@@ -10,7 +10,7 @@ import subprocess
 import threading
 from dataclasses import dataclass, field
 from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, Any
 
 from mfbai.errors import EvaluationFailed, Fault, InvalidInput, suggestion
 from mfbai.study.status import Part, Trial
@@ -30,16 +30,21 @@ class Command:
     {{ and }} are braces.
 
     Without `shell`, the text is split into words before that, so that nothing in a name is taken for a command.
+    Sent to another process, it knows no study, and takes any number.
     """
 
     text: str
-    study: Agenda
+    study: Agenda | None
     shell: bool = False
     timeout: float = 3600.0  # seconds for one attempt
     retries: int = 2
     pause: float = 1.0  # seconds before the second attempt; twice as long before each further one
     stop: threading.Event = field(default_factory=threading.Event)
     _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
+    is_program = True
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Command, (self.text, None, self.shell, self.timeout, self.retries, self.pause)
 
     def __post_init__(self) -> None:
         unknown = [name for name in PLACE.findall(self.text) if name and name not in PLACES]
@@ -134,7 +139,8 @@ class Command:
         lines = out.split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         try:
-            return self.study.check_value(read_number(last), fidelity)
+            value = read_number(last)
+            return value if self.study is None else self.study.check_value(value, fidelity)
         except InvalidInput as error:
             raise EvaluationFailed(f"the last line of the program's output is {last[:60]!r}: the {error}") from None
         except ValueError:

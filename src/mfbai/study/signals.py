@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
+from typing import Any
 
 
 class Interrupted(KeyboardInterrupt):
@@ -22,11 +24,17 @@ class Interrupted(KeyboardInterrupt):
 class Flag:
     number: int | None = None  # of the signal that came
     again: bool = False  # a second one came
+    before: dict[int, Any] = field(default_factory=dict)  # the handlers that were there
+    process: int = field(default_factory=os.getpid)
 
     def __bool__(self) -> bool:
         return self.number is not None
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
+        if os.getpid() != self.process:  # forked by an evaluation: signals there are none of ours
+            signal.signal(number, self.before[number])
+            signal.raise_signal(number)
+            return
         if self.number is not None:
             self.again = True
             raise KeyboardInterrupt
@@ -45,6 +53,7 @@ def caught() -> Iterator[Flag]:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if main}
     before = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
     try:
+        flag.before = {int(number): handler for number, handler in before.items()}
         for number in before:
             signal.signal(number, flag._handle)
         yield flag

@@ -137,7 +137,7 @@ def status_from_dict(body: Mapping[str, Any], problem: Problem) -> Status:
         "differences": _table(body["differences"], ends),
         "untrusted": body.get("untrusted", 1.0),  # a server of an earlier version does not say
         **_alarms(body, problem),
-        "result": None if result is None else _result(result, problem),
+        "result": None if result is None else verdict_from_dict(result, problem),
     }
     return Status(**entries)
 
@@ -148,7 +148,8 @@ def _table(rows: Any, missing: Any) -> Array:
     return found
 
 
-def _result(entries: Mapping[str, Any], problem: Problem) -> Verdict:
+def verdict_from_dict(entries: Mapping[str, Any], problem: Problem) -> Verdict:
+    """The reverse of `result_to_dict`."""
     rests_on = assumptions_of(problem, entries["stopping"])
     factor = inf if entries.get("breakdown") == ANY else entries.get("breakdown")
     found = Verdict(**{**entries, **_alarms(entries, problem), "breakdown": factor, "rests_on": rests_on})
@@ -161,7 +162,7 @@ def _alarms(body: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
     def indices(row: Mapping[str, Any]) -> dict[str, Any]:
         if row["arm"] is None:
             return {**row}
-        return {**row, "arm": problem.arms.index(row["arm"]), "fidelity": problem.fidelities.index(row["fidelity"])}
+        return {**row, "arm": problem.arm_indices[row["arm"]], "fidelity": problem.fidelities.index(row["fidelity"])}
 
     return {
         "alarms": tuple(BiasAlarm(**indices(row)) for row in body["alarms"]),
@@ -175,7 +176,7 @@ def describe_study(fold: Fold) -> Status:
     found = fold.risk(None if verdict is None else verdict.arm_index)
     leader, said = fold.leader(found), None if verdict is None else verdict.untrusted
     counts, intervals = fold.counts, fold.intervals()
-    return Status(
+    status = Status(
         name=settings.name,
         state="running" if verdict is None else verdict.state,
         problem=problem,
@@ -206,6 +207,9 @@ def describe_study(fold: Fold) -> Status:
         variance_alarms=tuple(fold.variance_alarms()),
         result=verdict,
     )
+    for name in (*TABLES, "counts"):  # several callers may have the same status
+        getattr(status, name).flags.writeable = False
+    return status
 
 
 def describe(alarm: BiasAlarm | VarianceAlarm, problem: Problem) -> dict[str, Any]:

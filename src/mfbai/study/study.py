@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from mfbai.errors import Fault, Faults, InvalidInput, NothingToAsk, StudyOver, T
 from mfbai.model.instance import Instance
 from mfbai.model.problem import Array, Problem
 from mfbai.study import storage as storages
+from mfbai.study.batches import entries_of_all, read_pairs
 from mfbai.study.fold import Cell, Fold, contradiction
 from mfbai.study.history import Point
 from mfbai.study.ledger import Ledger, next_event
@@ -30,7 +32,7 @@ from mfbai.study.limits import (
     REQUEST_IN_WORDS,
     TRIAL_ID,
 )
-from mfbai.study.parts import entries_of, listed, parts_of, read_told
+from mfbai.study.parts import Told, entries_of, listed, parts_of, read_told
 from mfbai.study.settings import HASH, STOP, Bias, Settings, check_name, new_settings
 from mfbai.study.status import Part, Status, Trial, describe_study
 from mfbai.study.storage import Storage, Turn
@@ -100,6 +102,8 @@ class Study(Ledger):
     Any number of processes and threads may have the same study open. What `tell` has acknowledged is on disk.
     """
 
+    _latest: tuple[str, Status] | None = None  # the status as of an event, by its hash: many arms take a while
+
     @classmethod
     def _create(
         cls, settings: Settings, storage: Storage, taken_over: Iterable[tuple[Cell, list[float]]] = ()
@@ -155,35 +159,43 @@ class Study(Ledger):
 
         If a lease runs out, the trial is handed out again, with the same seed: the first value that comes back counts.
         Raises `StudyOver` if there is a verdict, and `NothingToAsk` if results must come back first: what is under way
-        will use up the budget, or many results wait for one that was asked for earlier.
+        will use up the budget or may well decide, or many results wait for one that was asked for earlier.
 
         `request` is an idempotency key: repeating it returns the same trials, as long as they have not been told.
         """
         return self.ask_many(1, lease=lease, request=request)[0]
 
     def ask_many(self, n: int, *, lease: float = LEASE, request: str | None = None) -> list[Trial]:
-        """Up to n evaluations to make at once: fewer if no more can be handed out before results are back."""
+        """Up to n evaluations to make at once: fewer if no more can be handed out before results are back.
+
+        That is 1000 at most, or as many as there are arms: the first evaluation of each can be one batch.
+        """
         faults = Faults()
         if request is not None and not (isinstance(request, str) and re.fullmatch(REQUEST, request)):
             faults.add("request", f"is {request!r:.80}: {REQUEST_IN_WORDS}")
         check_integers(faults, {"n": n})
-        if not faults and n > MOST_AT_ONCE:
-            faults.add("n", f"is {n}: ask for {MOST_AT_ONCE} at once, at most")
+        if not faults and n > (allowed := max(MOST_AT_ONCE, self.problem.n_arms)):
+            faults.add("n", f"is {n}: ask for {allowed} at once, at most")
         seconds = _check_lease(faults, lease)
         faults.raise_if_any("call")
         why = None
         with self._turn() as turn:  # what it finds is used later: by then another thread may have changed the fold
             self._settle()
             verdict = self._fold.verdict
-            most = max(1, MOST_PARTS // (2 + self.settings.most_others))
-            trials = [] if verdict else self._hand_out(turn, min(int(n), most), seconds, request)
+            trials = [] if verdict else self._hand_out(turn, min(int(n), self._most_trials), seconds, request)
             if not verdict and not trials:
                 why = self._fold.obstacle(self._fold.next_cell())
         if verdict is not None:
-            raise StudyOver(f"study {self.name!r} is over: {verdict}")
+            raise StudyOver(f"study {self.name!r} is over: {verdict}", verdict.state)
         if not trials:
             raise NothingToAsk(f"study {self.name!r} has nothing to hand out now: {why}, and ask again")
         return trials
+
+    @property
+    def _most_trials(self) -> int:
+        """In one `ask`: where trials have parts, all of them count."""
+        others = self.settings.most_others
+        return max(1, MOST_PARTS // (2 + others)) if others else max(MOST_AT_ONCE, self.problem.n_arms)
 
     def _hand_out(self, turn: Turn, n: int, lease: float, request: str | None) -> list[Trial]:
         fold = self._fold
@@ -192,13 +204,14 @@ class Study(Ledger):
         numbers = repeated or turn.expired(now, n)
         for number in numbers:
             turn.hand_over(number, now + lease, request)
+        first = fold.asked + 1
         while not repeated and len(numbers) < n:
             wanted = fold.next_trial()
             if fold.obstacle((wanted["arm"], wanted["fidelity"])) is not None:
                 break
             self._append({"kind": "ask", **wanted})
-            turn.lease(fold.asked, now + lease, request)
             numbers.append(fold.asked)
+        turn.lease_all(range(first, fold.asked + 1), now + lease, request)
         return [self._trial(number, now + lease) for number in numbers]
 
     def _trial(self, number: int, until: float) -> Trial:
@@ -225,20 +238,38 @@ class Study(Ledger):
         number = self._number(trial)
         told = read_told(self.settings, value)
         with self._turn() as turn:
-            before = self._outcome(turn, number)
-            if before is None:
-                cell = self._fold.open[number]
-                entries = entries_of(self.settings, told, cell[1])
-                self._check_cell(cell, [entries["value"]])
+            entries = self._new_entries(turn, number, told)
+            if entries is not None:
                 self._append({"kind": "tell", "trial": number, **entries})
                 turn.end_lease(number)
                 self._settle()
-            elif before["kind"] == "fail":
-                why = "was reported as failed, and later ones may have been counted: it cannot be told"
-                raise _refusal(trial, why, TrialClosed)
-            elif (known := before.get("parts", before["value"])) != told:
-                why = f"was told {known!r:.60} already, now {told!r:.60}: a value that was told cannot be changed"
-                raise _refusal(trial, why, TrialClosed)
+
+    def tell_many(self, pairs: Iterable[tuple[Trial | str, float | Iterable[float]]]) -> None:
+        """Report the values of many trials at once: pairs of a trial and what `tell` takes. All are on disk when this
+        returns; if one of them is rejected, none is kept. Telling the same again does nothing."""
+        given = read_pairs(self, pairs)
+        with self._turn() as turn:
+            new = entries_of_all(self, turn, given)
+            for number, entries in new.items():
+                self._append({"kind": "tell", "trial": number, **entries})
+                self._settle()
+            turn.end_leases(list(new))
+
+    def _new_entries(self, turn: Turn, number: int, told: Told) -> dict[str, Any] | None:
+        """What the event says that tells a trial; None if it was told the same already."""
+        before, label = self._outcome(turn, number), f"{number}-{self.settings.key}"
+        if before is None:
+            cell = self._fold.open[number]
+            entries = entries_of(self.settings, told, cell[1])
+            self._check_cell(cell, [entries["value"]])
+            return entries
+        if before["kind"] == "fail":
+            why = "was reported as failed, and later ones may have been counted: it cannot be told"
+            raise _refusal(label, why, TrialClosed)
+        if (known := before.get("parts", before["value"])) != told:
+            why = f"was told {known!r:.60} already, now {told!r:.60}: a value that was told cannot be changed"
+            raise _refusal(label, why, TrialClosed)
+        return None
 
     def fail(self, trial: Trial | str, reason: str = "") -> None:
         """Report that a trial has no value and never will: later ones need not wait for it.
@@ -280,8 +311,8 @@ class Study(Ledger):
         those with common seeds, and `race` where the size of the noise is unknown; but for the values of deterministic
         fidelities."""
         faults = Faults()
-        a = _index(faults, "arm", arm, self.problem.arms)
-        m = _index(faults, "fidelity", fidelity, self.problem.fidelities)
+        a = _index(faults, "arm", arm, self.problem.arm_indices)
+        m = _index(faults, "fidelity", fidelity, {name: m for m, name in enumerate(self.problem.fidelities)})
         why = self.settings.refusal_to_add(m)
         if why is not None:
             raise InvalidInput([Fault("values", f"cannot be added: {why}")])
@@ -294,8 +325,8 @@ class Study(Ledger):
         if not read:
             return
         with self._turn():
-            if self._fold.verdict is not None:
-                raise StudyOver(f"study {self.name!r} is over, no values can be added: {self._fold.verdict}")
+            if (verdict := self._fold.verdict) is not None:
+                raise StudyOver(f"study {self.name!r} is over, no values can be added: {verdict}", verdict.state)
             self._check_cell((a, m), read)
             self._append({"kind": "add", "arm": a, "fidelity": m, "values": read})
             self._settle()
@@ -319,7 +350,10 @@ class Study(Ledger):
         """Where the study stands."""
         with self._mutex:
             self._look()
-            return describe_study(self._fold)
+            at = self._fold.head
+            if self._latest is None or self._latest[0] != at:
+                self._latest = at, describe_study(self._fold)
+            return self._latest[1]
 
     def history(self) -> list[Point]:
         """Risk and evidence over cost, up to now, in some hundred points."""
@@ -338,15 +372,18 @@ class Study(Ledger):
 
     def trials(self) -> list[tuple[str, Cell]]:
         """The ids and cells (arm, fidelity) of what is under way."""
-        return [(trial, cell) for trial, cell, _ in self.under_way()]
+        with self._mutex:
+            self._look()
+            return [(f"{n}-{self.settings.key}", cell) for n, cell in self._fold.open.items()]
 
-    def under_way(self) -> list[tuple[str, Cell, int]]:
-        """The same with the seeds."""
+    def under_way(self, most: int | None = None) -> list[tuple[str, Cell, int]]:
+        """The same with the seeds; the first `most` of them."""
         with self._mutex:
             self._look()
             fold = self._fold
-            seeds = {n: self.settings.seed(fold.seed_number(n)) for n in fold.open}
-            return [(f"{n}-{self.settings.key}", cell, seeds[n]) for n, cell in fold.open.items()]
+            some = list(islice(fold.open.items(), most))
+            seeds = {n: self.settings.seed(fold.seed_number(n)) for n, _ in some}
+            return [(f"{n}-{self.settings.key}", cell, seeds[n]) for n, cell in some]
 
     def parts(self, trial: str) -> tuple[Part, ...]:
         """The parts of a trial that is under way; none if its fidelity is not controlled, or it is not under way."""
@@ -413,9 +450,9 @@ def _check_lease(faults: Faults, lease: Any) -> float:
     return seconds
 
 
-def _index(faults: Faults, kind: str, given: Any, names: tuple[str, ...]) -> int:
+def _index(faults: Faults, kind: str, given: Any, names: Mapping[str, int]) -> int:
     if isinstance(given, str) and given in names:
-        return names.index(given)
+        return names[given]
     if type(given) is not bool and isinstance(given, int | np.integer) and 0 <= given < len(names):
         return int(given)
     faults.add(kind, f"is {given!r:.60}: {suggestion(str(given), names)}; or an index from 0 to {len(names) - 1}")

@@ -156,6 +156,14 @@ def check_leases(storage: Storage) -> None:
     check("after hand_over() to this request", now + 10, [9], [9, 12])
     _change(storage, study, lambda turn: turn.end_lease(9))
     check("after end_lease()", now + 10, [], [12])
+    _change(storage, study, lambda turn: turn.lease_all([21, 22, 23], now, "even"))
+    check("after lease_all()", now + 10, [21, 22, 23], [12, 21, 22, 23])
+    _change(storage, study, lambda turn: turn.end_leases([21, 23]))
+    check("after end_leases()", now + 10, [22], [12, 22])
+    _change(storage, study, lambda turn: turn.end_leases([22]))
+    _change(storage, study, lambda turn: turn.lease_all([], now, None))
+    _change(storage, study, lambda turn: turn.end_leases([]))
+    check("after both of no trials", now + 10, [], [12])
     with storage.turn(other) as turn:
         assert turn.requested("even") == [2], f"{kind}: leases of one study changed those of another"
 

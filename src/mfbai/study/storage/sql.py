@@ -56,6 +56,11 @@ class SqlTurn(Turn):
         row = {"study": self._study, "trial": trial, "until": until, "request": request}
         self._connection.execute(t.ADD_LEASE, row)
 
+    def lease_all(self, trials: Sequence[int], until: float, request: str | None) -> None:
+        rows = [{"study": self._study, "trial": trial, "until": until, "request": request} for trial in trials]
+        if rows:
+            self._connection.execute(t.ADD_LEASE, rows)
+
     def hand_over(self, trial: int, until: float, request: str | None) -> None:
         self._connection.execute(t.HAND_OVER, {"id": self._study, "number": trial, "end": until, "name": request})
 
@@ -64,6 +69,10 @@ class SqlTurn(Turn):
 
     def end_lease(self, trial: int) -> None:
         self._connection.execute(t.END_LEASE, {"id": self._study, "number": trial})
+
+    def end_leases(self, trials: Sequence[int]) -> None:
+        if trials:
+            self._connection.execute(t.END_LEASE, [{"id": self._study, "number": trial} for trial in trials])
 
     def snapshot_at(self) -> int:
         return self._connection.execute(t.SNAPSHOT_AT, {"id": self._study}).scalar() or 0

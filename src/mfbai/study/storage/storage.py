@@ -61,6 +61,11 @@ class Turn:
         """Add the lease of a trial that has none."""
         raise NotImplementedError
 
+    def lease_all(self, trials: Sequence[int], until: float, request: str | None) -> None:
+        """Add the leases of several trials; by default one by one."""
+        for trial in trials:
+            self.lease(trial, until, request)
+
     def hand_over(self, trial: int, until: float, request: str | None) -> None:
         """Give the lease of a trial to another request."""
         raise NotImplementedError
@@ -72,6 +77,11 @@ class Turn:
     def end_lease(self, trial: int) -> None:
         """Remove the lease of a trial."""
         raise NotImplementedError
+
+    def end_leases(self, trials: Sequence[int]) -> None:
+        """Remove the leases of several trials; by default one by one."""
+        for trial in trials:
+            self.end_lease(trial)
 
     def snapshot_at(self) -> int:
         """How many events the snapshot covers; 0 if there is none."""
