@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mfbai.analysis.variance import variance_alarms as variance_alarms
     from mfbai.client import Client as Client
     from mfbai.errors import EvaluationFailed as EvaluationFailed
+    from mfbai.errors import ExecutorError as ExecutorError
     from mfbai.errors import InvalidInput as InvalidInput
     from mfbai.errors import MfbaiError as MfbaiError
     from mfbai.errors import NothingToAsk as NothingToAsk
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from mfbai.errors import StudyOver as StudyOver
     from mfbai.errors import TrialClosed as TrialClosed
     from mfbai.errors import UnknownName as UnknownName
+    from mfbai.errors import WorkerLost as WorkerLost
+    from mfbai.live import identify as identify
     from mfbai.model.families import Bernoulli as Bernoulli
     from mfbai.model.families import Bounded as Bounded
     from mfbai.model.families import Exponential as Exponential
@@ -60,7 +63,6 @@ if TYPE_CHECKING:
     from mfbai.study import list_studies as list_studies
     from mfbai.study import load_study as load_study
     from mfbai.study import verify as verify
-    from mfbai.study.identify import identify as identify
     from mfbai.study.pilot import pilot as pilot
 
 _HOMES = {
@@ -72,6 +74,7 @@ _HOMES = {
     "mfbai.client": ["Client"],
     "mfbai.errors": [
         "EvaluationFailed",
+        "ExecutorError",
         "InvalidInput",
         "MfbaiError",
         "NothingToAsk",
@@ -79,7 +82,9 @@ _HOMES = {
         "StudyOver",
         "TrialClosed",
         "UnknownName",
+        "WorkerLost",
     ],
+    "mfbai.live": ["identify"],
     "mfbai.model.families": ["Bernoulli", "Bounded", "Exponential", "Gaussian", "Poisson", "SubGaussian", "Symmetric"],
     "mfbai.model.guess": ["Guess"],
     "mfbai.model.instances": ["random_instance"],
@@ -99,7 +104,6 @@ _HOMES = {
         "load_study",
         "verify",
     ],
-    "mfbai.study.identify": ["identify"],
     "mfbai.study.pilot": ["pilot"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

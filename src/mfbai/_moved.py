@@ -23,6 +23,7 @@ MOVED = {
     "mfbai.spec": "mfbai.model.spec",
     "mfbai.stopping.shape": "mfbai.stopping.interface",
     "mfbai.strategies.shape": "mfbai.strategies.interface",
+    "mfbai.study.identify": "mfbai.live",
     "mfbai.study.records": "mfbai.study.status",
 }
 
