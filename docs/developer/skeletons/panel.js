@@ -14,9 +14,8 @@ export function makePanel({ name, arms }) {
   return {
     root,
     /** Called with every view that the server sends, several times a second at most: GET /api/v1/studies/NAME/view. */
-    update({ status }) {
-      const fidelities = [...status.fidelities.keys()];
-      syncRows(list, rows, fidelities, (fidelity) => fidelity, (fidelity) => makeRow(status.fidelities[fidelity]), status);
+    update({ status, fidelities }) {
+      syncRows(list, rows, fidelities, ({ name }) => name, makeRow);
       setText(note, `“${name}” shows ${arms.shown().length} of ${plural(status.arms.length, "arm")}.`);
     },
     stop() {}, // called when the page closes: end timers and observers here, or leave it out
@@ -24,13 +23,12 @@ export function makePanel({ name, arms }) {
 }
 
 /** A row is kept while its item is there, so that a selection or the focus in it stays. */
-function makeRow(fidelityName) {
+function makeRow({ name }) {
   const root = h("li", { dir: "auto" });
   return {
     root,
-    update(fidelity, { counts }) {
-      const count = counts.reduce((sum, row) => sum + row[fidelity], 0);
-      setText(root, `${fidelityName}: ${plural(count, "result")}`);
+    update({ results }) {
+      setText(root, `${name}: ${plural(results, "result")}`);
     },
   };
 }

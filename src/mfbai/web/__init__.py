@@ -9,7 +9,10 @@ hub       the studies that are open
 queue     a study's calls, gathered into turns
 streams   server-sent events of a study
 view      what the page shows of a study
-guard     what every request must pass: size, origin, token
+rows      the arms that it shows, and the search for others
+encoding  large answers, in steps
+guard     what every request must pass: origin, token, kind, size
+uploads   bodies as they come in: how large, how many at once
 protocol  a limit on the size of a request's head
 access    where the server listens, and the token that callers need
 server    the process: how it starts and stops

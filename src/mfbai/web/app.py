@@ -17,14 +17,18 @@ from mfbai._version import __version__
 from mfbai.errors import StorageError
 from mfbai.study import Study, create_study
 from mfbai.study.certificate import lines_of, make_certificate
+from mfbai.study.limits import LONGEST_NAME
+from mfbai.study.status import result_to_dict
 from mfbai.study.storage import Storage
 from mfbai.web import bodies
 from mfbai.web.bodies import as_json
 from mfbai.web.choices import make_choices
+from mfbai.web.encoding import in_steps, sealed
 from mfbai.web.errors import MEDIA_TYPE, add_handlers
 from mfbai.web.guard import App, Guard
 from mfbai.web.hub import Desk, Hub
 from mfbai.web.reading import BodyRoute, TheDesk, TheHub, read_spec
+from mfbai.web.rows import SHOWN, tables_of
 from mfbai.web.streams import TOO_MANY
 
 MOST_LISTED = 1000
@@ -77,6 +81,7 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 READS = refusals(404, 422, 503)
 WRITES = refusals(404, 409, 413, 415, 422, 503)
+LARGE_WRITES = refusals(404, 408, 409, 413, 415, 422, 503)
 
 
 def _complete_description(app: FastAPI, token: str | None) -> None:
@@ -135,7 +140,7 @@ def _line(name: str, task: asyncio.Future[Desk]) -> dict[str, Any]:
     return {"name": name, "state": "opening"}
 
 
-@api.post("/api/v1/studies", status_code=201, response_model=bodies.Created, responses=WRITES)
+@api.post("/api/v1/studies", status_code=201, response_model=bodies.Created, responses=LARGE_WRITES)
 async def create(body: bodies.NewStudy, hub: TheHub) -> Response:
     """Create a study."""
 
@@ -160,7 +165,7 @@ def _created(hub: Hub, name: str) -> Response:
 @api.get(STUDY, response_model=bodies.SettingsBody, responses=READS)
 async def settings(desk: TheDesk) -> Response:
     """The settings of the study: its problem, risk, strategy and stopping rule."""
-    return _json(desk.study.settings.to_dict())
+    return _json(await desk.read(lambda: in_steps(desk.study.settings.to_dict())))
 
 
 @api.post(f"{STUDY}/ask", response_model=bodies.Trials, responses=WRITES)
@@ -183,6 +188,13 @@ async def tell(body: bodies.Tell, desk: TheDesk) -> Response:
     """Report the value of a trial or, if it has parts, their values, in their order. It is on disk when this returns.
     Reporting the same again changes nothing."""
     return await _change(desk, lambda study: study.tell(body.trial, body.told))
+
+
+@api.post(f"{STUDY}/tell-many", response_model=bodies.Done, responses=LARGE_WRITES)
+async def tell_many(body: bodies.TellMany, desk: TheDesk) -> Response:
+    """Report many results at once: all of them are kept, or none. Reporting the same again changes nothing."""
+    results = [(result.trial, result.told) for result in body.results]
+    return await _change(desk, lambda study: study.tell_many(results))
 
 
 @api.post(f"{STUDY}/fail", response_model=bodies.Done, responses=WRITES)
@@ -223,21 +235,48 @@ async def reopen(body: bodies.Reopen, desk: TheDesk, hub: TheHub) -> Response:
 @api.get(f"{STUDY}/status", response_model=bodies.StatusBody, responses=READS)
 async def status(desk: TheDesk) -> Response:
     """Where the study stands."""
-    return _json(await desk.read(lambda: as_json(desk.study.status().to_dict())))
+    return _json(await desk.read(lambda: in_steps(tables_of(desk.study.status()))))
+
+
+@api.get(f"{STUDY}/result", response_model=bodies.ResultBody, responses=READS)
+async def result(desk: TheDesk) -> Response:
+    """The verdict, once there is one; it is short, however many arms there are."""
+
+    def work() -> dict[str, Any]:
+        found = desk.study.result
+        said = None if found is None else result_to_dict(found, desk.study.problem)
+        return {"state": "running" if found is None else found.state, "result": said}
+
+    return _json(await desk.read(work))
 
 
 @api.get(f"{STUDY}/trials", response_model=bodies.OpenTrials, responses=READS)
 async def trials(desk: TheDesk) -> Response:
     """The trials under way."""
-    found = await desk.read(desk.study.trials)
-    rows = [{"id": trial, "arm_index": arm, "fidelity_index": fidelity} for trial, (arm, fidelity) in found]
-    return _json({"trials": rows})
+
+    def work() -> bytes:
+        found = desk.study.trials()
+        rows = [{"id": trial, "arm_index": arm, "fidelity_index": fidelity} for trial, (arm, fidelity) in found]
+        return in_steps({"trials": rows})
+
+    return _json(await desk.read(work))
 
 
 @api.get(f"{STUDY}/view", response_model=bodies.View, responses=READS)
 async def view(desk: TheDesk) -> Response:
     """What the page shows: the status, its history, the optimal shares, the latest events."""
     return _json(await desk.view())
+
+
+@api.get(f"{STUDY}/arms", response_model=bodies.Found, responses=READS)
+async def arms(
+    desk: TheDesk,
+    search: Annotated[str, Query(max_length=LONGEST_NAME, description="A part of the name, in any case.")] = "",
+    limit: Annotated[int, Query(ge=1, le=bodies.MOST_FOUND)] = SHOWN,
+    offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
+) -> Response:
+    """The arms whose names contain a text: where each stands, as in `view`."""
+    return _json(await desk.arms(search, limit, offset))
 
 
 @api.get(f"{STUDY}/journal", response_model=bodies.Journal, responses=READS)
@@ -249,8 +288,9 @@ async def journal(
     """The events from a number on, each with its hash."""
 
     def work() -> bytes:
-        found = [{**event.body, "hash": event.hash} for event in islice(desk.study.journal(first), limit)]
-        return as_json({"events": found, "next": first + limit if len(found) == limit else None})
+        found = sealed(islice(desk.study.journal(first), limit))
+        following = as_json(first + limit if len(found) == limit else None)
+        return b'{"events":[%s],"next":%s}' % (b",".join(found), following)
 
     return _json(await desk.read(work))
 

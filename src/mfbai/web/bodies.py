@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, FailFast, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from mfbai.study import limits
-from mfbai.study.limits import LARGEST, LEASE, LONGEST_LEASE, LONGEST_NAME, LONGEST_REASON, MOST_AT_ONCE
+from mfbai.study.limits import LARGEST, LEASE, LONGEST_LEASE, LONGEST_NAME, LONGEST_REASON, MOST_AT_ONCE, MOST_PARTS
 
 MOST_VALUES = 1000  # that can be added at once
 MOST_EVENTS = 1000  # of a journal, in one answer
+MOST_RESULTS = 1000  # told at once: other callers wait while they are written
+MOST_FOUND = 100  # arms, in one answer
 
 TrialId = Annotated[str, Field(pattern=f"^{limits.TRIAL_ID}$", examples=["1-45a367aa"])]
 Value = Annotated[float, Field(gt=-LARGEST, lt=LARGEST, allow_inf_nan=False)]
@@ -48,7 +50,7 @@ class NewStudy(Body):
     seeds: Literal["independent", "common"] | None = Field(
         None, description="Whether arms are evaluated with the same seeds, to override the spec."
     )
-    options: dict[str, float] | None = None
+    options: dict[str, float] | None = Field(None, max_length=100)
     audit: float = Field(
         0.0,
         ge=0,
@@ -92,6 +94,7 @@ class Tell(Body):
     values: list[Value] = Field(
         default_factory=_missing,
         min_length=1,
+        max_length=MOST_PARTS,
         description="Of a trial with parts: what each of them returned, in their order.",
     )
 
@@ -104,6 +107,13 @@ class Tell(Body):
     @property
     def told(self) -> float | list[float]:
         return self.values if "values" in self.model_fields_set else self.value
+
+
+class TellMany(Body):
+    # At the first fault no more are looked for: there may be millions.
+    results: Annotated[list[Tell], FailFast()] = Field(
+        min_length=1, max_length=MOST_RESULTS, description="All of them are kept, or none."
+    )
 
 
 class Fail(Body):
@@ -240,6 +250,11 @@ class VerdictBody(BaseModel):
     charged: float = Field(description="The risk that what is stated is wrong, if it came from a pilot.")
 
 
+class ResultBody(BaseModel):
+    state: State
+    result: VerdictBody | None = Field(description="The verdict; null while there is none.")
+
+
 class StatusBody(BaseModel):
     """Where a study stands. What is infinite or unknown is null."""
 
@@ -311,13 +326,50 @@ class UnderWay(BaseModel):
     parts: list[PartUnderWay] = Field([], description="At a controlled fidelity: the evaluations to make.")
 
 
-class View(BaseModel):
-    """What the page shows of a study."""
+class FidelityBody(BaseModel):
+    """A fidelity, over all arms."""
 
-    status: StatusBody
+    name: str
+    costs: list[float] = Field(description="The least and the largest of an evaluation.")
+    off: list[float | None] = Field(description="How far it may be off: for some arm, and for all. Null if unknown.")
+    bias: list[float] | None = Field(description="The bounds that all arms have; null if they differ, or are unknown.")
+    results: int = Field(description="That count.")
+    spent: float
+
+
+class Found(BaseModel):
+    """Some arms: a row of each table for each of them."""
+
+    shown: list[int] = Field(description="Their indices.")
+    arms: list[str]
+    evidence: list[float | None]
+    spent: Table
+    counts: list[list[int]]
+    means: Table
+    intervals: Table
+    differences: Table
+    costs: list[list[float]]
+    biases: list[list[list[float | None]]] = Field(description="Null where none is stated.")
+    optimal: list[list[float]] | None
+    total: int = Field(description="How many arms were found.")
+    n_arms: int = Field(description="How many there are.")
+
+
+class View(BaseModel):
+    """What the page shows of a study: of many arms, the 20 that matter most."""
+
+    status: StatusBody = Field(description="With rows, and names, of the arms in `shown` alone.")
+    shown: list[int] = Field(
+        description="The arms that have rows: all of up to 20, or the leader and the rivals with the least evidence."
+    )
+    n_arms: int = Field(description="How many arms there are.")
+    ruled_out: int = Field(description="Rivals against which the evidence is what is needed.")
+    match: float | None = Field(description="The part of the money that went where the optimal shares would have it.")
+    fidelities: list[FidelityBody]
+    forecasts: bool = Field(description="Whether optimal shares are computed: not for more than 10,000 arms.")
     sentence: str = Field(description="The verdict, or how far from it the study is.")
-    alarms: list[str] = Field(description="A sentence on each bias alarm of the status.")
-    variance_alarms: list[str] = Field(description="A sentence on each of its variance alarms.")
+    alarms: list[str] = Field(description="A sentence on each bias alarm of the status, of 100 at most.")
+    variance_alarms: list[str] = Field(description="A sentence on each of its variance alarms, of 100 at most.")
     rule: str = Field(description="What decides when the study ends, within a sentence.")
     proof_decides: bool = Field(description="Whether the study ends when the evidence reaches what is needed.")
     progress: float = Field(description="The part of the proof that there is, from 0 to 1.")
@@ -381,6 +433,7 @@ class LimitsBody(BaseModel):
     arms: int
     cells: int = Field(description="Arms times fidelities.")
     asked: int = Field(description="Trials in one `ask`.")
+    told: int = Field(description="Results in one `tell-many`.")
     added: int = Field(description="Values in one `add`.")
     lease: float = Field(description="Seconds.")
     reason: int = Field(description="Characters of the reason for a failure.")
@@ -412,3 +465,4 @@ class ErrorBody(BaseModel):
     status: int
     detail: str
     faults: list[FaultBody] | None = None
+    state: State | None = Field(None, description="Of a study that is over.")

@@ -12,7 +12,7 @@ from mfbai.stopping import RULES, Rule
 from mfbai.strategies import STRATEGIES, Strategy
 from mfbai.study import limits
 from mfbai.study.settings import ON_ALARM
-from mfbai.web.bodies import MOST_VALUES
+from mfbai.web.bodies import MOST_RESULTS, MOST_VALUES
 from mfbai.web.reading import MOST_ARMS, MOST_CELLS
 
 
@@ -31,6 +31,7 @@ def make_choices() -> dict[str, Any]:
             "arms": MOST_ARMS,
             "cells": MOST_CELLS,
             "asked": limits.MOST_AT_ONCE,
+            "told": MOST_RESULTS,
             "added": MOST_VALUES,
             "lease": limits.LONGEST_LEASE,
             "reason": limits.LONGEST_REASON,

@@ -67,7 +67,9 @@ async def on_error(request: Request, error: Any) -> Response:
     if isinstance(error, UnknownName) and error.what == "study":
         status = 404
     faults = [_shortened(fault) for fault in error.faults[:MOST_FAULTS]] if isinstance(error, InvalidInput) else None
-    more = {} if faults is None else {"faults": faults}
+    more: dict[str, Any] = {} if faults is None else {"faults": faults}
+    if isinstance(error, StudyOver) and error.state is not None:
+        more["state"] = error.state
     headers = {"Retry-After": "1"} if isinstance(error, NothingToAsk | StorageError) else None
     return _response(status, kind.__name__, str(error), headers, **more)
 
@@ -90,7 +92,7 @@ def _fault(found: dict[str, Any]) -> Fault:
     if found["type"] == "extra_forbidden":
         return Fault(place, "is not known: leave it out, or check its spelling")
     if found["type"] == "string_pattern_mismatch":
-        return Fault(place, f"is {found['input']!r:.60}: {PATTERNS[place]}")
+        return Fault(place, f"is {found['input']!r:.60}: {PATTERNS[str(found['loc'][-1])]}")
     subject, should, rest = found["msg"].partition("should ")
     told = f"it should {rest}" if should else f"{subject[:1].lower()}{subject[1:]}"
     return Fault(place, f"is {found['input']!r:.60}: {told}")

@@ -1,16 +1,16 @@
-"""What every request must pass before anything looks at it: size, kind, origin, token."""
+"""What every request must pass before anything looks at it: origin, token, kind, size."""
 
 from __future__ import annotations
 
 import hmac
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import AsyncExitStack
 from typing import Any
 from urllib.parse import urlsplit
 
 from mfbai.web.errors import MEDIA_TYPE, error_body
+from mfbai.web.uploads import Gone, Receive, Refused, Scope, Send, Uploads
 
-LARGEST_BODY = 1 << 20  # bytes
-LARGEST_READ = 1 << 23  # bytes that are read and dropped: many clients read no answer before they have sent everything
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 JSON = "application/json"
 POLICY = (
@@ -25,21 +25,7 @@ HEADERS = [  # of every response: `server` adds them, also to those that the gua
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-
-class Refused(Exception):  # noqa: N818
-    """A request that goes no further: the status and the message to answer with."""
-
-    def __init__(self, status: int, name: str, detail: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.name = name
-        self.detail = detail
-        self.headers = headers
 
 
 class Guard:
@@ -48,20 +34,27 @@ class Guard:
     def __init__(self, app: App, token: str | None) -> None:
         self._app = app
         self._token = None if token is None else token.encode()
+        self._uploads = Uploads()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        try:
-            self._check(scope)
-            body = await _read_body(scope, receive) if scope["method"] not in ("GET", "HEAD") else b""
-        except Refused as refused:
-            await _refuse(refused, send)
-            return
-        # As it was sent: a name in it may hold an encoded slash.
-        scope["path"] = scope["raw_path"].decode("ascii", "replace")
-        await self._app(scope, _replay(body, receive), send)
+        async with AsyncExitStack() as held:
+            try:
+                self._check(scope)
+                sends = scope["method"] not in ("GET", "HEAD")
+                body = await self._uploads.read(scope, receive, held) if sends else b""
+            except Refused as refused:
+                await _refuse(refused, send)
+                return
+            except Gone:
+                return
+            # As it was sent: a name in it may hold an encoded slash.
+            scope["path"] = scope["raw_path"].decode("ascii", "replace")
+            read = _replay(body, receive)
+            del body  # once it is read, it is not needed here
+            await self._app(scope, read, send)
 
     def _check(self, scope: Scope) -> None:
         headers = dict(scope["headers"])
@@ -108,36 +101,14 @@ def _check_origin(headers: dict[bytes, bytes]) -> None:
         raise Refused(403, "Forbidden", "pages of other sites may not use this server")
 
 
-async def _read_body(scope: Scope, receive: Receive) -> bytes:
-    too_large = Refused(413, "TooLarge", f"the body is too large: {LARGEST_BODY:,} bytes at most")
-    declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-    if not declared.isdigit() or int(declared) > LARGEST_READ:
-        raise too_large
-    body, size, more = bytearray(), 0, True
-    while more and size <= LARGEST_READ:
-        message = await receive()
-        if message["type"] != "http.request":
-            break
-        part = message.get("body", b"")
-        size += len(part)
-        more = message.get("more_body", False)
-        if size <= LARGEST_BODY:
-            body += part
-    if size > LARGEST_BODY:
-        raise too_large
-    return bytes(body)
-
-
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """The body that was read, for the application."""
-    sent = False
+    """The body that was read, for the application. It is not kept here once the application has it."""
+    unsent = [body]
 
     async def read() -> MutableMapping[str, Any]:
-        nonlocal sent
-        if sent:
+        if not unsent:
             return await receive()
-        sent = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return {"type": "http.request", "body": unsent.pop(), "more_body": False}
 
     return read
 
@@ -145,7 +116,5 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 async def _refuse(refused: Refused, send: Send) -> None:
     body = error_body(refused.status, refused.name, refused.detail)
     headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(body)), *refused.headers]
-    if refused.status == 413:
-        headers.append((b"connection", b"close"))  # the rest of it is not read
     await send({"type": "http.response.start", "status": refused.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -17,6 +17,7 @@ from mfbai.web.streams import MOST_WATCHERS, Streams
 from mfbai.web.view import Viewer, summary_of
 
 MOST_DESKS = 256  # studies kept open
+MOST_CELLS = 3_000_000  # arms x fidelities of these: half a kilobyte each
 THREADS = 16
 OPENERS = 4
 
@@ -61,6 +62,10 @@ class Desk:
 
     async def view(self) -> bytes:
         return await self.read(lambda: as_json(self._viewer.view()))
+
+    async def arms(self, search: str, limit: int, offset: int) -> bytes:
+        """Those whose names contain a text."""
+        return await self.read(lambda: as_json(self._viewer.arms(search, limit, offset)))
 
     def watch(self) -> AsyncIterator[bytes]:
         """Server-sent events: the view now, and after changes."""
@@ -124,11 +129,16 @@ class Hub:
         """Keep no name that is not a study's, and not too many studies."""
         if loaded.cancelled() or loaded.exception() is not None:
             self._desks.pop(name, None)
-        while len(self._desks) > MOST_DESKS:
-            idle = [name for name, desk in self._desks.items() if _is_open(desk) and desk.result().idle]
-            if not idle:
+        while self._crowded:
+            idle = [other for other, desk in self._desks.items() if _is_open(desk) and desk.result().idle]
+            if not idle or idle == [name]:
                 return
-            self._desks.pop(idle[0])
+            self._desks.pop(idle[0] if idle[0] != name else idle[1])
+
+    @property
+    def _crowded(self) -> bool:
+        cells = sum(desk.study.problem.n_arms * desk.study.problem.n_fidelities for desk in self._open())
+        return len(self._desks) > MOST_DESKS or cells > MOST_CELLS
 
     def _open(self) -> list[Desk]:
         return [desk.result() for desk in self._desks.values() if _is_open(desk)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import reprlib
 from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, get_type_hints
@@ -12,7 +13,7 @@ from urllib.parse import unquote
 from fastapi import Depends, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 
 from mfbai.errors import Fault, InvalidInput, UnknownName
@@ -20,11 +21,17 @@ from mfbai.model.instance import Instance
 from mfbai.model.problem import Problem
 from mfbai.model.spec import from_dict, parse
 from mfbai.study.limits import LONGEST_NAME
-from mfbai.web.guard import Receive, Scope, Send
+from mfbai.web.errors import MOST_FAULTS
 from mfbai.web.hub import Desk, Hub
+from mfbai.web.uploads import LARGEST_BODY, Receive, Scope, Send
 
-MOST_ARMS = 1000
-MOST_CELLS = 10_000
+MOST_ARMS = 100_000
+MOST_FIDELITIES = 1000
+MOST_CELLS = 1_000_000
+MOST_ENTRIES = 8_000_000  # of a large body: numbers, texts, lists and tables, which take more memory than bytes
+LONGEST_TEXT = 1 << 22  # characters of a spec in TOML, which takes longer to read than JSON
+QUICK = 1 << 16  # bytes of a body that is read at once
+MOST_SHOWN = 1000  # entries of what is wrong
 MOST_OTHERS = 1000  # seeds of a controlled fidelity
 MOST_DOTS = 50  # of a key: TOML readers take hours for a very long one
 PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
@@ -67,12 +74,8 @@ class BodyRoute(APIRoute):
             given["hub"] = await hub_of(request)
         if "desk" in wanted:
             given["desk"] = await desk_of(request.path_params["name"], request)
-        try:
-            given["body"] = wanted["body"].model_validate(_read_json(await request.body()))
-        except ValidationError as error:
-            raise RequestValidationError(
-                [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]
-            ) from None
+        message = await receive()  # the guard has all of it
+        given["body"] = await _validated(wanted["body"], message.pop("body"), await hub_of(request))
         response: Response = await self.endpoint(**given)
         await response(scope, receive, send)
 
@@ -82,12 +85,49 @@ def _parameters(endpoint: Callable[..., Any]) -> dict[str, Any]:
     return get_type_hints(endpoint)
 
 
+async def _validated(model: type[BaseModel], body: bytes, hub: Hub) -> BaseModel:
+    """A body as the description has it. Others need not wait while a long one is read."""
+    if len(body) <= QUICK:
+        return _validate(model, [body])
+    handed = [body]
+    del body  # the thread has it, and forgets it as soon as it is parsed
+    return await hub.in_thread(lambda: _validate(model, handed))
+
+
+def _validate(model: type[BaseModel], body: list[bytes]) -> BaseModel:
+    try:
+        return model.model_validate(_read_json(body.pop()))
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False)[:MOST_FAULTS]
+        faults = [{**fault, "loc": ("body", *fault["loc"]), "input": _shown(fault["input"])} for fault in found]
+    raise RequestValidationError(faults)
+
+
+def _shown(given: Any) -> Any:
+    """What is said of a wrong entry: not all of a long one."""
+    if isinstance(given, list | dict) and len(given) > MOST_SHOWN:
+        return Shown(f"a {'list' if isinstance(given, list) else 'table'} of {len(given):,} entries")
+    if isinstance(given, str):
+        return given[:MOST_SHOWN]
+    return Shown(reprlib.repr(given)) if isinstance(given, list | dict) else given
+
+
+class Shown(str):
+    """A text that stands for something else."""
+
+    __repr__ = str.__str__
+
+
 def _read_json(body: bytes) -> Any:
     """A body that has one meaning: of two equal keys, some readers take the first and others the last."""
     if not body:
         raise InvalidInput([Fault("the body", "is missing: add it")])
+    if len(body) > LARGEST_BODY and sum(map(body.count, (b",", b"[", b"{"))) > MOST_ENTRIES:
+        raise HTTPException(400, f"the body holds too much: {MOST_ENTRIES:,} numbers, texts, lists and tables at most")
     try:
-        return json.loads(body.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+        text = body.decode("utf-8")
+        del body
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_number)
     except RecursionError:
         raise HTTPException(400, "the body is nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -96,6 +136,11 @@ def _read_json(body: bytes) -> Any:
         raise HTTPException(400, "the body is not JSON: it must be UTF-8") from None
     except ValueError:  # Python reads no integer of thousands of digits
         raise HTTPException(400, "the body holds a number of too many digits: shorten it") from None
+
+
+def _number(text: str) -> float:
+    """A Python function lets other threads run, which the parser does not do by itself."""
+    return float(text)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -128,6 +173,9 @@ def read_spec(spec: str | dict[str, Any]) -> Problem:
 
 
 def _parse(text: str) -> dict[str, Any]:
+    if len(text) > LONGEST_TEXT:
+        told = f"is too large: text of {LONGEST_TEXT:,} characters at most; send its tables as JSON"
+        raise InvalidInput([Fault("spec", told)])
     if DOTTED.search(text):
         raise InvalidInput([Fault("spec", f"has a key of {MOST_DOTS} or more parts: write tables, such as [problem]")])
     try:
@@ -145,9 +193,9 @@ def _check_size(document: dict[str, Any]) -> None:
     columns = [truth.get("means"), *(table.get(entry) for table in tables for entry in ("cost", "bias"))]
     rows = [len(column) for column in [arms, *columns] if isinstance(column, list)]
     n_arms = max([*rows, arms if isinstance(arms, int) else 0, 2])
-    if n_arms > MOST_ARMS or n_arms * len(tables) > MOST_CELLS:
-        told = f"is too large: this server takes {MOST_ARMS} arms and {MOST_CELLS:,} cells (arms x fidelities) at most"
-        raise InvalidInput([Fault("spec", told)])
+    if n_arms > MOST_ARMS or len(tables) > MOST_FIDELITIES or n_arms * len(tables) > MOST_CELLS:
+        most = f"{MOST_ARMS:,} arms, {MOST_FIDELITIES:,} fidelities and {MOST_CELLS:,} cells (arms x fidelities)"
+        raise InvalidInput([Fault("spec", f"is too large: this server takes {most} at most")])
     controls = [table.get("controlled") for table in tables]
     others = [entry.get("others") for entry in controls if isinstance(entry, dict)]
     if any(isinstance(count, int) and count > MOST_OTHERS for count in others):

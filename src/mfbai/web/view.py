@@ -3,60 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from math import isfinite
 from typing import Any
 
-import numpy as np
-
+from mfbai.model.problem import Array
 from mfbai.study import Status, Study, sentences
 from mfbai.study.forecast import Forecast
 from mfbai.study.journal import Event
 from mfbai.study.settings import is_proven
-from mfbai.study.status import finite, proven
+from mfbai.study.status import proven
+from mfbai.web.rows import Search, most_relevant, rows_of, stated_of, status_of, totals_of
 
 RECENT = 30  # events shown
 CONTEXT = 120  # events read to find the cells of those shown
 OPEN = 20  # trials shown
+MOST_FORECAST = 10_000  # arms: with more of them, computing the optimal shares takes minutes
+ALARMS = 100  # of each kind that are spelt out
 PARTS = 400  # of these, at most: a view is sent often
 
 
 class Viewer:
-    """Makes the page's view of one study; its forecast remembers what takes long to compute."""
+    """Makes the page's view of one study. It remembers what takes long to compute."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
         self._forecast = Forecast(study)
+        self._search = Search(study.problem.arms)
+        self._known: tuple[int, Status] | None = None  # the last status, and how many events it was made of
+        self._first: dict[str, Any] | None = None  # what is shown of the first event, which has the whole problem
 
     def view(self) -> dict[str, Any]:
         """Everything that the page shows, for JSON."""
         study = self.study
-        events = study.length()  # first: if the rest is newer, the next view comes soon
-        status = study.status()
+        events, status = self._status()
         points = study.history()
         problem = status.problem
-        best = self._forecast.optimal(status)
+        optimal = self._optimal(status)
+        shown = most_relevant(status)
         return {
-            "status": status.to_dict(),
+            "status": status_of(status, shown),
+            "shown": shown,
+            **totals_of(status, optimal),
+            "forecasts": problem.n_arms <= MOST_FORECAST,
             "sentence": sentences.state_of(status),
-            "alarms": [sentences.alarm(alarm, problem) for alarm in status.alarms],
-            "variance_alarms": [sentences.variance_alarm(alarm, problem) for alarm in status.variance_alarms],
+            "alarms": [sentences.alarm(alarm, problem) for alarm in status.alarms[:ALARMS]],
+            "variance_alarms": [sentences.variance_alarm(alarm, problem) for alarm in status.variance_alarms[:ALARMS]],
             "rule": sentences.rule(status.stopping),
             "proof_decides": is_proven(status.stopping),
             "progress": proven(status),
             "events": events,
-            "costs": problem.costs.tolist(),
-            "biases": finite(np.stack([problem.bias_low, problem.bias_high], axis=2)),
+            **stated_of(problem, shown, optimal),
             "history": {
                 "cost": [point.cost for point in points],
                 "risk": [point.risk for point in points],
                 "evidence": [point.evidence if isfinite(point.evidence) else None for point in points],
                 "leader": [point.leader for point in points],
             },
-            "optimal": None if best is None else best.weights.tolist(),
-            "remaining": self._forecast.remaining(status),
-            "recent": recent(study, study.journal(max(0, events - CONTEXT))),
+            "remaining": None if optimal is None and status.result is None else self._forecast.remaining(status),
+            "recent": self._recent(events),
             "open": open_trials(study),
         }
+
+    def arms(self, search: str, limit: int, offset: int) -> dict[str, Any]:
+        """What the page shows of the arms whose names contain a text, for JSON."""
+        _, status = self._status()
+        found = self._search.find(search)
+        rows = rows_of(status, found[offset : offset + limit], self._optimal(status))
+        return {**rows, "total": len(found), "n_arms": status.problem.n_arms}
+
+    def _status(self) -> tuple[int, Status]:
+        events = self.study.length()  # first: if the rest is newer, the next view comes soon
+        if self._known is None or self._known[0] != events:
+            self._known = events, self.study.status()
+        return self._known
+
+    def _optimal(self, status: Status) -> Array | None:
+        if status.problem.n_arms > MOST_FORECAST:
+            return None
+        best = self._forecast.optimal(status)
+        return None if best is None else best.weights
+
+    def _recent(self, events: int) -> list[dict[str, Any]]:
+        """The latest events in words, the newest first."""
+        start = max(1, events - CONTEXT)
+        shown = recent(self.study, self.study.journal(start))
+        if start > 1 or len(shown) >= RECENT:
+            return shown
+        if self._first is None:
+            (self._first,) = recent(self.study, islice(self.study.journal(0), 1))
+        return [*shown, self._first]
 
 
 def summary_of(status: Status) -> dict[str, Any]:
@@ -100,7 +136,7 @@ def open_trials(study: Study) -> list[dict[str, Any]]:
     problem = study.problem
     shown: list[dict[str, Any]] = []
     calls = 0
-    for trial, (arm, fidelity), seed in study.under_way()[:OPEN]:
+    for trial, (arm, fidelity), seed in study.under_way(OPEN):
         parts = [{"fidelity": part.fidelity, "seed": part.seed} for part in study.parts(trial)]
         calls += len(parts)
         if shown and calls > PARTS:

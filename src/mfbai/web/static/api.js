@@ -27,6 +27,9 @@ export class Unreachable extends Error {
 export const studyPath = (name) => `${ROOT}/${encodeURIComponent(name)}`;
 
 export const listStudies = (limit) => call("GET", `${ROOT}?limit=${limit}`);
+/** Some of the arms whose names contain a text, and how many there are. */
+export const findArms = (name, text, limit, offset) =>
+  call("GET", `${studyPath(name)}/arms?search=${encodeURIComponent(text)}&limit=${limit}&offset=${offset}`);
 export const readChoices = () => call("GET", CHOICES);
 export const createStudy = (settings) => call("POST", ROOT, settings);
 export const reopenStudy = (name, changes) => call("POST", `${studyPath(name)}/reopen`, changes);

@@ -88,6 +88,9 @@ export function plural(count, one, many = `${one}s`) {
   return `${count} ${count === 1 ? one : many}`;
 }
 
+/** A count in full: 99,980. */
+export const whole = (count) => count.toLocaleString("en");
+
 export function clock(unixSeconds) {
   const then = new Date(1000 * unixSeconds);
   const today = then.toDateString() === new Date().toDateString();

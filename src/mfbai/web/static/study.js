@@ -29,20 +29,24 @@ export function studyPage(name) {
     waiting,
     content,
   );
-  const arms = armChoice(() => last && update(last));
+  const stopper = new AbortController();
+  const arms = armChoice(name, () => last && !stopper.signal.aborted && show());
   const panels = makePanels({ name, arms });
   content.append(...panels.map((panel) => panel.root));
   let last = null;
   const update = (view) => {
     last = view;
+    show();
+    arms.refresh();
+  };
+  const show = () => {
+    const view = arms.choose(last);
     setBadge(badge, view.status.state);
     document.title = `${signOf(view.status.state)} ${name} · mfbai`; // seen from another tab
     waiting.hidden = true;
     content.hidden = false;
-    arms.choose(view.status);
     for (const panel of panels) updateOne(panel, view);
   };
-  const stopper = new AbortController();
   return {
     root,
     title: name,

@@ -45,11 +45,8 @@ function aboutFor({ tolerance = 0 }) {
   return `${claim}When all bars reach the [threshold|dashed line], it is proven.`;
 }
 
-function noteFor({ status, rule, proof_decides: proofDecides }) {
-  const { evidence, needed, leader_index: leader } = status;
-  const rivals = evidence.filter((_, arm) => arm !== leader);
-  const settled = rivals.filter((value) => value === null || value >= needed).length;
-  const count = leader === null ? "No results count yet." : `${settled} of ${rivals.length} rivals are settled.`;
+function noteFor({ status, n_arms: total, ruled_out: settled, rule, proof_decides: proofDecides }) {
+  const count = status.leader_index === null ? "No results count yet." : `${settled} of ${total - 1} rivals are settled.`;
   if (proofDecides) return count;
   return `${count} This study stops by ${rule}; the bars show what is proven about its answer.`;
 }

@@ -34,10 +34,10 @@ export function makePanel({ arms }) {
   const marks = new Map();
   return {
     root,
-    update({ status, biases }) {
+    update({ status, biases, fidelities }) {
       const shared = status.seeds === "common";
       if (shared && !about.querySelector("[data-term=seeds]")) about.replaceChildren(...prose(ABOUT_SHARED));
-      const drawn = shared ? sharedPicture(status) : picture(status, biases);
+      const drawn = shared ? sharedPicture(status, arms.shown()) : picture(status, fidelities);
       const domain = domainOf(drawn, arms.shown());
       syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status, biases[arm]), { status, drawn, domain });
       setStyle(root, "--words", `${0.85 * wordsWidth(status, drawn, arms.shown())}ch`);
@@ -51,17 +51,17 @@ export function makePanel({ arms }) {
 }
 
 /** What is drawn: a bar for each arm, dots at its averages, and a line. */
-function picture(status, biases) {
+function picture(status, fidelities) {
   const { intervals, means, direction } = status;
   const better = direction === "minimise" ? "← smaller is better" : "larger is better →";
-  return { intervals, means, better, line: lineOf(status), key: keyFor(status, biases) };
+  return { intervals, means, better, line: lineOf(status), key: keyFor(status, fidelities) };
 }
 
-function sharedPicture(status) {
-  const { arms, fidelities, leader_index: leader } = status;
+function sharedPicture(status, shown) {
+  const { fidelities, leader_index: leader } = status;
   return {
-    intervals: [...arms.keys()].map((arm) => ahead(status, arm)),
-    means: arms.map(() => fidelities.map(() => null)),
+    intervals: Object.fromEntries(shown.map((arm) => [arm, ahead(status, arm)])),
+    means: Object.fromEntries(shown.map((arm) => [arm, fidelities.map(() => null)])),
     better: "the leader is further ahead →",
     line: leader === null ? null : 0,
     key: leader === null ? "" : "Dashed line: no difference. Right of it, the leader is better.",
@@ -88,7 +88,7 @@ function domainOf({ intervals, means }, shown) {
 /** The texts beside the bars, which are small, get as much room as the longest needs; very long ones are broken. */
 function wordsWidth(status, { intervals }, shown) {
   const longest = (arm) => Math.max(interval(...intervals[arm]).length, aheadText(status, arm).length);
-  return Math.min(Math.max(...shown.map(longest)), MOST_WORDS);
+  return Math.min(Math.max(0, ...shown.map(longest)), MOST_WORDS);
 }
 
 /** For a rival beside its own interval: how far the leader is ahead of it. */
@@ -120,9 +120,9 @@ function lineOf({ leader_index: leader, intervals, direction }) {
   return intervals[leader][direction === "minimise" ? 1 : 0];
 }
 
-function keyFor(status, biases) {
-  const right = status.fidelities.filter((_, m) => biases.every((row) => isUnbiased(row[m])));
-  const cheap = right.length === status.fidelities.length ? "" : "Hollow dots: cheap fidelities, which may be off. ";
+function keyFor(status, fidelities) {
+  const right = fidelities.filter(({ off }) => off[1] === 0).map(({ name }) => name);
+  const cheap = right.length === fidelities.length ? "" : "Hollow dots: cheap fidelities, which may be off. ";
   const line = lineOf(status) === null ? "" : " Dashed line: the leader's worst case.";
   const full = right.length === 1 ? `Full dot: “${right[0]}”, the true one.` : `Full dots: ${right.map((name) => `“${name}”`).join(", ")}, without bias.`;
   return `${cheap}${full}${line}`;

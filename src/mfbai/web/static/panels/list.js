@@ -6,6 +6,7 @@ const PANELS = [
   "alarms",
   "variance_alarms",
   "reopen",
+  "find",
   "evidence",
   "intervals",
   "risk",

@@ -23,11 +23,11 @@ export function makePanel({ name }) {
   };
 }
 
-function makeForm(study, { status, biases }) {
+function makeForm(study, { fidelities }) {
   const input = () => h("input", { type: "text", autocomplete: "off" });
   const name = textField("study", input(), "Name of the new study", `${study} 2`, "It must be another.", "reopen-name");
-  const bounds = status.fidelities.slice(0, -1).map((fidelity, m) => {
-    const before = boundOf(biases.map((row) => row[m]));
+  const bounds = fidelities.slice(0, -1).map(({ name: fidelity, bias }, m) => {
+    const before = boundOf(bias);
     return { fidelity, before, ...textField("biasBound", input(), `Bound of “${fidelity}”`, before, HINT, `reopen-${m}`) };
   });
   const box = errorBox();
@@ -46,9 +46,9 @@ function makeForm(study, { status, biases }) {
 }
 
 /** The bound that all arms have, as text; empty if they differ, or there is none. */
-function boundOf(ends) {
-  const [low, high] = ends[0];
-  if (low === null || high === null || ends.some((other) => other[0] !== low || other[1] !== high)) return "";
+function boundOf(bias) {
+  if (bias === null) return "";
+  const [low, high] = bias;
   return low === -high ? String(high) : `${low} to ${high}`;
 }
 

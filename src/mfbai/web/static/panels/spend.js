@@ -36,37 +36,33 @@ export function makePanel({ arms }) {
   };
 }
 
-function fillHead(head, { status, costs, biases }) {
+function fillHead(head, { fidelities }) {
   head.append(h("th", { scope: "col" }, "arm"));
-  status.fidelities.forEach((name, m) => {
-    const price = costs.map((row) => row[m]);
-    const bounds = biases.map((row) => Math.max(...row[m].map((bound) => Math.abs(bound ?? Infinity))));
-    const largest = Math.max(...bounds);
-    const off = largest === 0 ? "true" : largest === Infinity ? "bias unknown" : `off by ≤ ${span(bounds)}`;
-    head.append(h("th", { scope: "col" }, h("span", { dir: "auto" }, name), h("small", {}, `${span(price)} each`), h("small", {}, off)));
-  });
+  for (const { name, costs, off: [least, most] } of fidelities) {
+    const off = most === 0 ? "true" : most === null ? "bias unknown" : `off by ≤ ${span(least, most)}`;
+    head.append(h("th", { scope: "col" }, h("span", { dir: "auto" }, name), h("small", {}, `${span(...costs)} each`), h("small", {}, off)));
+  }
 }
 
-function span(values) {
-  const [least, most] = [Math.min(...values), Math.max(...values)];
+function span(least, most) {
   return least === most ? number(least) : `${number(least)} to ${number(most)}`;
 }
 
-/** Shares of the whole cost, of the optimum, and the largest of all, to which the bars are scaled. */
-function sharesOf({ status, optimal }) {
-  const total = sum(status.spent.map(sum));
+/** Shares of the whole cost, of the optimum, and the largest that is shown, to which the bars are scaled. */
+function sharesOf({ status, optimal, fidelities, match, forecasts }) {
+  const total = sum(fidelities.map(({ spent }) => spent));
   const shares = status.spent.map((row) => row.map((cost) => (total > 0 ? cost / total : 0)));
   const top = Math.max(...shares.flat(), ...(optimal ?? [[0]]).flat(), 1e-9);
-  return { shares, optimal, top, total };
+  return { shares, optimal, top, total, match, forecasts };
 }
 
 const sum = (values) => values.reduce((soFar, value) => soFar + value, 0);
 
-function matchText({ shares, optimal, total }) {
+function matchText({ optimal, total, match, forecasts }) {
   if (total === 0) return "Nothing was spent yet.";
+  if (!forecasts) return "The optimal shares are not computed for so many arms.";
   if (optimal === null) return "The optimal shares are not known yet.";
-  const common = sum(shares.map((row, arm) => sum(row.map((share, m) => Math.min(share, optimal[arm][m])))));
-  return `${percent(common)} of the money went where the best plan, by what is known now, would spend it.`;
+  return `${percent(match)} of the money went where the best plan, by what is known now, would spend it.`;
 }
 
 function makeRow(arm, { arms, fidelities }) {
@@ -79,7 +75,7 @@ function makeRow(arm, { arms, fidelities }) {
       const leads = arm === view.status.leader_index;
       setText(name, leads ? `★ ${arms[arm]}` : arms[arm]);
       setAttribute(root, "data-state", leads ? "leads" : "open");
-      cells.forEach((cell, m) => cell.update(shares[arm][m], optimal?.[arm][m] ?? null, top));
+      cells.forEach((cell, m) => cell.update(shares[arm][m], optimal?.[arm]?.[m] ?? null, top));
     },
   };
 }

@@ -114,9 +114,10 @@ function restOf({ status, remaining }) {
   return status.state === "decided" ? "0" : number(remaining, 2);
 }
 
-function restText({ status, remaining }) {
+function restText({ status, remaining, forecasts }) {
   if (STOPPED[status.state]) return STOPPED[status.state];
   if (status.state === "decided") return "there is a verdict";
+  if (!forecasts) return "no forecast for so many arms";
   return remaining === null ? "no forecast yet" : "more, by the results so far";
 }
 
