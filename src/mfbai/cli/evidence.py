@@ -12,6 +12,9 @@ import typer
 from mfbai.cli.options import JSON, RISK, number
 from mfbai.cli.output import console, print_json
 
+MOST_ROWS = 40  # arms of the table; more do not fit a screen
+MOST_PAIRED = 1000  # arms whose evidence is printed for all pairs
+
 if TYPE_CHECKING:
     from mfbai.analysis.evidence import Evidence
     from mfbai.analysis.guarantee import BiasAlarm, Risk
@@ -85,7 +88,8 @@ def to_dict(
         "value": finite(found.value),
         "leader": problem.arms[found.leader],
         "challenger": problem.arms[found.challenger],
-        "matrix": [[finite(f) for f in row] for row in found.matrix],
+        "against": [finite(f) for f in found.against],
+        "matrix": [[finite(f) for f in row] for row in found.matrix] if problem.n_arms <= MOST_PAIRED else None,
         "risk": certain.level,
         "certified": problem.arms[certain.leader] if certain.level < 1 else None,
         "intervals": [[finite(end) for end in interval] for interval in ends],
@@ -127,13 +131,17 @@ def print_evidence(
     for column in ("evidence that it is not better", sure, "evaluations", "cost spent"):
         table.add_column(column, justify="right")
     spent = found.counts * problem.costs
-    for j, arm in enumerate(problem.arms):
-        against = "leader" if j == found.leader else f"{found.matrix[found.leader, j]:.4g}"
+    for j in first_arms(found):
+        against = "leader" if j == found.leader else f"{found.against[j]:.4g}"
         against = against if found.counts[j].any() else "no data"
         low, high = ends[j]
         sure = f"{low:.4g} to {high:.4g}" if low <= high else "none fits"
-        table.add_row(escape(arm), against, sure, f"{found.counts[j].sum():g}", f"{spent[j].sum():g}")
+        table.add_row(escape(problem.arms[j]), against, sure, f"{found.counts[j].sum():g}", f"{spent[j].sum():g}")
     out.print(table)
+    if problem.n_arms > MOST_ROWS:
+        out.print(
+            f"[dim]and {problem.n_arms - MOST_ROWS:,} arms with more evidence against them (--json has all)[/dim]"
+        )
     if certain.level < 1:
         answer, assumed = (
             escape(repr(problem.arms[certain.leader])),
@@ -144,6 +152,14 @@ def print_evidence(
         out.print("Nothing is certain yet.")
     for alarm in alarms:
         out.print(f"[bold red]Bias alarm[/bold red]: {escape(sentences.alarm(alarm, problem))}", soft_wrap=True)
+
+
+def first_arms(found: Evidence) -> list[int]:
+    """All arms in their order, if these are not too many; else the leader and its closest rivals."""
+    if len(found.against) <= MOST_ROWS:
+        return list(range(len(found.against)))
+    rivals = [j for j in found.against.argsort(kind="stable")[:MOST_ROWS].tolist() if j != found.leader]
+    return [found.leader, *rivals][:MOST_ROWS]
 
 
 def level(value: float) -> str:

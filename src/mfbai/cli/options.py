@@ -21,6 +21,9 @@ WORKERS = typer.Option(help="Programs to run at a time.")
 TIMEOUT = typer.Option(help="Seconds after which a program counts as hanging.")
 RETRIES = typer.Option(help="Further attempts if a program fails or hangs.")
 SHELL = typer.Option("--shell", help="Let a shell run the command.")
+DASK = typer.Option("--dask", metavar="ADDRESS", help="Run on the Dask workers of a scheduler, tcp://HOST:8786.")
+RAY = typer.Option("--ray", help="Run on Ray: the cluster of RAY_ADDRESS, or one that is started here.")
+PROCESSES = typer.Option("--processes", metavar="N", help="Run in N processes on this machine.")
 DEFAULT_STORAGE = "sqlite:///mfbai.db"
 DEFAULT_STRATEGY = "By default the cheapest for the problem: race where it is proven, else frugal."
 AUDIT_HELP = "The share of the cost for unbiased evaluations of the leader and its closest rival."
@@ -72,12 +75,28 @@ def number(faults: Faults, field: str, text: str, example: float | None = None) 
         return None
 
 
-def check_program(workers: int, timeout: float, retries: int) -> None:
-    """How programs are to be run."""
-    from mfbai.errors import Faults
+def read_executor(
+    faults: Faults, dask: str | None, ray: bool, processes: int | None, workers: int | None = None
+) -> tuple[str | None, int | None]:
+    """What the options --dask, --ray, --processes and --workers mean for the library: an executor, and workers."""
+    named = {"--dask": dask is not None, "--ray": ray, "--processes": processes is not None}
+    given = [name for name, is_given in named.items() if is_given]
+    if len(given) > 1:
+        faults.add(" and ".join(given), "are given: choose one")
+    if dask is not None and "://" not in dask:
+        faults.add("--dask", f"is {dask!r}: give the address of a scheduler, such as tcp://127.0.0.1:8786")
+    if processes is not None and processes < 1:
+        faults.add("--processes", f"is {processes}: give 1 or more")
+    if processes is not None and workers not in (None, processes):
+        faults.add("--workers", f"is {workers}, and --processes {processes}: give one of them")
+    if processes is not None:
+        return "processes", max(processes, 1)
+    return "ray" if ray else dask, workers
 
-    faults = Faults()
-    if workers < 1:
+
+def check_program(faults: Faults, workers: int | None, timeout: float, retries: int) -> None:
+    """How programs are to be run; raises with all faults, those found before too."""
+    if workers is not None and workers < 1:
         faults.add("--workers", f"is {workers}: give 1 or more")
     if not 0 < timeout <= 1e9:
         faults.add("--timeout", f"is {timeout:g}: give a positive number of seconds, of 1e9 at most")

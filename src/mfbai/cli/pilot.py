@@ -55,7 +55,9 @@ def pilot(
 
     Example: mfbai pilot problem.toml --command "python evaluate.py {arm} {fidelity} {seed}" --spec controlled.toml
     """
-    check_program(workers, timeout, retries)
+    from mfbai.errors import Faults
+
+    check_program(Faults(), workers, timeout, retries)
     call = check(spec, command, seeds, arms, csv, out, bounds, variances, plot)
     from mfbai.analysis.pilot import read_pilot
     from mfbai.cli.views.pilot import print_pilot

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from mfbai.cli.options import JSON, NamesInHelp
+from mfbai.cli.options import DASK, JSON, PROCESSES, RAY, NamesInHelp, read_executor
 from mfbai.cli.output import console, print_json
 
 if TYPE_CHECKING:
@@ -39,6 +39,9 @@ def reproduce(
     variance: Annotated[
         float | None, typer.Option(help="Variance of the paper's instances; by default both that the paper may mean.")
     ] = None,
+    processes: Annotated[int | None, PROCESSES] = None,
+    dask: Annotated[str | None, DASK] = None,
+    ray: Annotated[bool, RAY] = False,
     as_json: bool = JSON,
 ) -> None:
     """Rebuild the paper's figures, tables and claims.
@@ -50,7 +53,11 @@ def reproduce(
     Example: mfbai reproduce --quick --out quick
     """
     out = out or Path(f"reproduction{'-quick' * quick}{f'-{runs}-runs' if runs else ''}")
-    call = check(figure or [], runs, quick, out, variance)
+    from mfbai.errors import Faults
+
+    faults = Faults()
+    executor = read_executor(faults, dask, ray, processes)
+    call = check(faults, figure or [], runs, quick, out, variance)._replace(executor=executor)
     begun = time.perf_counter()
     found = make(call, out, as_json)
     if as_json:
@@ -65,6 +72,7 @@ class Call(NamedTuple):
     figures: list[str]
     scale: Scale
     noises: tuple[Noise, ...]
+    executor: tuple[str | None, int | None] = (None, None)  # and how many workers
 
 
 def make(call: Call, out: Path, quiet: bool) -> Reproduction:
@@ -74,7 +82,9 @@ def make(call: Call, out: Path, quiet: bool) -> Reproduction:
 
     try:
         with watching(quiet) as watch:
-            return paper.reproduce(out, call.figures, call.scale, call.noises, watch)
+            on, workers = call.executor
+            given = (call.figures, call.scale, call.noises, watch)
+            return paper.reproduce(out, *given, executor=on, workers=workers)
     except OSError as error:
         raise InvalidInput(
             [Fault(str(error.filename2 or error.filename or out), f"cannot be written: {error.strerror}")]
@@ -84,14 +94,12 @@ def make(call: Call, out: Path, quiet: bool) -> Reproduction:
         sys.exit(130)
 
 
-def check(figures: list[str], runs: int | None, quick: bool, out: Path, variance: float | None) -> Call:
+def check(faults: Faults, figures: list[str], runs: int | None, quick: bool, out: Path, variance: float | None) -> Call:
     """The call. Everything that can be wrong with it is reported before anything runs."""
-    from mfbai.errors import Faults
     from mfbai.paper.parts import PARTS, chosen
     from mfbai.paper.pieces import QUICK, Noise, Scale
     from mfbai.paper.reproduce import BOTH
 
-    faults = Faults()
     with faults.absorb():
         chosen(figures)
     if runs is not None and runs < 2:

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from mfbai.cli.options import AUDIT_HELP, DEFAULT_RULE, DEFAULT_STRATEGY, JSON, NamesInHelp, read_deltas, read_settings
+from mfbai.cli.options import (
+    AUDIT_HELP,
+    DASK,
+    DEFAULT_RULE,
+    DEFAULT_STRATEGY,
+    JSON,
+    PROCESSES,
+    RAY,
+    NamesInHelp,
+    read_deltas,
+    read_executor,
+    read_settings,
+)
 from mfbai.cli.output import console, print_json
 
 if TYPE_CHECKING:
@@ -40,6 +52,9 @@ def simulate(
     ] = None,
     audit: Annotated[float, typer.Option(help=AUDIT_HELP)] = 0.0,
     workers: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
+    processes: Annotated[int | None, PROCESSES] = None,
+    dask: Annotated[str | None, DASK] = None,
+    ray: Annotated[bool, RAY] = False,
     settings: Annotated[
         list[str],
         typer.Option("--set", metavar="KEY=VALUE", help="Settings of the strategy or the rule, such as rate=0.1."),
@@ -51,9 +66,15 @@ def simulate(
 
     Example: mfbai simulate paper-4x5 --strategy mf-grad --strategy grad --delta 0.01 --runs 1000
     """
+    from mfbai.engines import using
+    from mfbai.errors import Faults
+
+    faults = Faults()
+    executor, workers = read_executor(faults, dask, ray, processes, workers)
     counts = Counts(runs, seed, max_steps, workers)
-    call = check(instance, variance, seeds, strategy, stopping, delta, settings, counts, plot, audit)
-    done = run_all(call)
+    call = check(faults, instance, variance, seeds, strategy, stopping, delta, settings, counts, plot, audit)
+    with using(executor, workers):
+        done = run_all(call)
     show(call, done, as_json, plot)
     if len(done) < len(call.strategies) or len(done[-1]) < runs:
         finished = ", ".join(f"{len(found)} of {runs} runs of {found.strategy}" for found in done) or "nothing"
@@ -119,6 +140,7 @@ def show(call: Call, done: list[Runs], as_json: bool, plot: Path | None) -> None
 
 
 def check(
+    faults: Faults,
     instance: str,
     variance: float | None,
     seeds: str | None,
@@ -131,12 +153,10 @@ def check(
     audit: float,
 ) -> Call:
     """The call. Everything that can be wrong with it is reported at once, before anything runs."""
-    from mfbai.errors import Faults
     from mfbai.model.spec import check_instance
     from mfbai.run.assemble import choose
     from mfbai.simulation.experiment import STAND_IN, prepare
 
-    faults = Faults()
     loaded = check_instance(STAND_IN)
     with faults.absorb():
         loaded = check_instance(instance, variance)

@@ -4,19 +4,48 @@ from __future__ import annotations
 
 from math import isfinite
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
-    from mfbai.study import Status
+    from mfbai.client import RemoteStudy
+    from mfbai.study import Status, Study
 
+REST = 9.0  # times as long as computing a status took, until it is computed again
 SHOWN = 20  # arms, unless asked for others
+MOST_ALARMS = 20  # where one wrong bound was stated for thousands of arms
 
 
-def picture(status: Status, *more: Any, top: int = SHOWN, remaining: float | None = None) -> Group:
-    """Where the study stands, how far the proof is, and what is known of the first `top` arms."""
+class Choice(NamedTuple):
+    """Which arms to show."""
+
+    top: int | None = SHOWN  # so many at most; None: all
+    search: str | None = None  # only arms whose names contain this text, in capitals or not
+
+    def of(self, status: Status) -> list[int]:
+        """All arms in their order, if that is not too many; else the leader and its closest rivals."""
+        names, count = status.problem.arms, status.problem.n_arms
+        if self.search is None and (self.top is None or count <= self.top):
+            return list(range(count))
+        rivals = status.evidence.argsort(kind="stable").tolist()
+        leader = [] if status.leader_index is None else [status.leader_index]
+        order = [*leader, *(a for a in rivals if a != status.leader_index)]
+        if self.search is not None:
+            wanted = self.search.casefold()
+            order = [a for a in order if wanted in names[a].casefold()]
+        return order if self.top is None else order[: self.top]
+
+
+FIRST = Choice()
+
+
+def picture(
+    status: Status, *more: Any, choice: Choice = FIRST, remaining: float | None = None, where: str = ""
+) -> Group:
+    """Where the study stands, how far the proof is, and what is known of the arms of a choice."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.text import Text
@@ -24,30 +53,34 @@ def picture(status: Status, *more: Any, top: int = SHOWN, remaining: float | Non
     from mfbai.study import sentences
     from mfbai.study.status import proven
 
-    problem = status.problem
+    problem, shown = status.problem, choice.of(status)
     bar = ProgressBar(total=1.0, completed=proven(status), width=72)
     head = Text(sentences.state_of(status), style="bold" if status.result else "")
     told = Text(sentences.progress(status, remaining))
-    count = problem.n_arms
-    hint = f"and {count - top} more arms (mfbai study status {quote(status.name)} --top {count})"
-    rest = [Text(hint, style="dim")] if count > top else []
-    warnings = [f"Bias alarm: {sentences.alarm(alarm, problem)}" for alarm in status.alarms]
+    rest = [Text(hint, style="dim") for hint in others(status, choice, shown, where)]
+    warnings = [f"Bias alarm: {sentences.alarm(alarm, problem)}" for alarm in status.alarms[:MOST_ALARMS]]
+    warnings += [f"There are {len(status.alarms) - MOST_ALARMS} more."] * (len(status.alarms) > MOST_ALARMS)
     warnings += [f"Variance alarm: {sentences.variance_alarm(alarm, problem)}" for alarm in status.variance_alarms]
     warnings += [f"What to do: {sentences.INSTEAD}."] * bool(status.variance_alarms)
     alarms = [Text(warning, style="bold red") for warning in warnings]
-    return Group(head, told, bar, "", arms(status, top), *rest, *alarms, *more)
+    return Group(head, told, bar, "", arms(status, shown), *rest, *alarms, *more)
 
 
-def first_arms(status: Status, top: int) -> list[int]:
-    """All arms in their order, if that is not too many; else the leader and its closest rivals."""
-    if status.problem.n_arms <= top:
-        return list(range(status.problem.n_arms))
-    rivals = [a for a in status.evidence.argsort(kind="stable").tolist() if a != status.leader_index]
-    leader = [] if status.leader_index is None else [status.leader_index]
-    return [*leader, *rivals][:top]
+def others(status: Status, choice: Choice, shown: list[int], where: str) -> list[str]:
+    """What is not shown: how many arms, how many of them are ruled out, and how to see them."""
+    count, command = status.problem.n_arms, f"mfbai study status {quote(status.name)}{where}"
+    if choice.search is not None:
+        found = len(Choice(None, choice.search).of(status))
+        told = f"{found:,} of {count:,} arms contain {choice.search!r}"
+        return [f"{told}; {found - len(shown):,} more with --all" if found > len(shown) else told]
+    if len(shown) == count:
+        return []
+    out = int((status.evidence >= status.needed).sum() - (status.evidence[shown] >= status.needed).sum())
+    told = f"and {count - len(shown):,} more arms, {out:,} of them ruled out"
+    return [f"{told} ({command} --all, or --search TEXT)"]
 
 
-def arms(status: Status, top: int) -> Table:
+def arms(status: Status, shown: list[int]) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
@@ -61,7 +94,7 @@ def arms(status: Status, top: int) -> Table:
         table.add_column(f"true mean {sure}", justify="right")
     table.add_column(f"difference to\nthe leader {sure}", justify="right")
     table.add_column(f"proof (of {status.needed:.2f})", justify="right")
-    for a in first_arms(status, top):
+    for a in shown:
         leads = a == status.leader_index
         table.add_row(escape(problem.arms[a]), *cells(status, a), style="green" if leads else "")
     return table
@@ -83,3 +116,18 @@ def interval(low: float, high: float) -> str:
     if low > high:
         return "none fits"
     return f"{low:.4g} to {high:.4g}" if isfinite(high - low) else ""
+
+
+class Glance:
+    """The status of a study for a live picture, at most one that is recent: where there are many arms, computing it
+    takes a second, which the study needs more."""
+
+    def __init__(self, study: Study | RemoteStudy) -> None:
+        self._study, self._status, self._not_before = study, study.status(), 0.0
+
+    def status(self) -> Status:
+        now = monotonic()
+        if now >= self._not_before or self._study.state != self._status.state:
+            self._status = self._study.status()
+            self._not_before = now + (1 + REST) * (monotonic() - now)
+        return self._status
