@@ -154,3 +154,28 @@ def test_families_that_learn_are_judged_by_single_values(name, folder, succeed, 
     shown = read_json(succeed("evidence", "learns.toml", "evaluations.csv", "--json"))
     assert shown["leader"] == "deep"
     assert "the size of the noise" in refuse("evidence", "learns.toml", "tables.json")
+
+
+def many_arms(count):
+    """A spec file of so many arms, and counts and means, the later ones better."""
+    Path("many.toml").write_text(PROBLEM.replace('arms = ["baseline", "wide", "deep"]', f"arms = {count}"))
+    counts, means = [[1, 2]] * count, [[n / count, n / count] for n in range(count)]
+    Path("many.json").write_text(json.dumps({"counts": counts, "means": means}))
+
+
+def test_of_many_arms_the_leader_and_its_closest_rivals_are_shown(succeed):
+    many_arms(2000)
+    out = succeed("evidence", "many.toml", "many.json")
+    shown = re.findall(r"^arm (\d+) ", out, flags=re.MULTILINE)
+    assert len(shown) == 41  # the first line has the leader, too
+    assert shown[0] == shown[1] == "2000"
+    assert "and 1,960 arms with more evidence against them (--json has all)" in out
+
+
+def test_json_has_the_evidence_of_the_leader_against_each_and_pairs_only_of_few(succeed):
+    few = read_json(succeed("evidence", "problem.toml", "evaluations.csv", "--json"))
+    leader = mfbai.load("problem.toml").arms.index(few["leader"])
+    assert few["against"] == few["matrix"][leader]
+    many_arms(1500)
+    many = read_json(succeed("evidence", "many.toml", "many.json", "--json"))
+    assert (len(many["against"]), many["matrix"]) == (1500, None)

@@ -134,7 +134,7 @@ def test_on_a_terminal_a_bar_follows_the_work_and_lines_stand_above_it(monkeypat
 def test_quick_is_one_variance_without_what_is_beyond(mfbai_command, monkeypatch):
     calls = []
 
-    def noted(*args):
+    def noted(*args, **executor):
         calls.append(args)
         raise KeyboardInterrupt
 

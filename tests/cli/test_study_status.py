@@ -31,7 +31,41 @@ def test_of_many_arms_the_leader_and_its_closest_rivals_are_shown(many, succeed)
     evidence = many.status().evidence
     rivals = sorted(set(range(30)) - {BEST}, key=lambda arm: evidence[arm])
     assert listed(out) == [ARMS[arm] for arm in [BEST, *rivals][:20]]
-    assert "and 10 more arms (mfbai study status many --top 30)" in out
+    out_of_it = int((evidence[rivals[19:]] >= many.status().needed).sum())
+    told = f"and 10 more arms, {out_of_it} of them ruled out (mfbai study status many --all, or --search TEXT)"
+    assert told in out
+
+
+def test_all_shows_every_arm_in_its_order(many, succeed):
+    out = succeed("study", "status", "many", "--all")
+    assert listed(out) == ARMS
+    assert "more arms" not in out
+
+
+def test_search_shows_the_arms_whose_names_contain_a_text(many, succeed):
+    out = succeed("study", "status", "many", "--search", "ARM2")
+    evidence = many.status().evidence
+    found = sorted([2, *range(20, 30)], key=lambda arm: evidence[arm])
+    assert listed(out) == [ARMS[arm] for arm in found]
+    assert "11 of 30 arms contain 'ARM2'" in out
+    few = succeed("study", "status", "many", "--search", "arm2", "--top", 3)
+    assert listed(few) == [ARMS[arm] for arm in found[:3]]
+    assert "11 of 30 arms contain 'arm2'; 8 more with --all" in few
+
+
+def test_search_without_a_match_says_so(many, succeed):
+    out = succeed("study", "status", "many", "--search", "elsewhere")
+    assert listed(out) == []
+    assert "0 of 30 arms contain 'elsewhere'" in out
+
+
+def test_search_in_json_says_which_arms_its_tables_have(many, succeed):
+    body = read_json(succeed("study", "status", "many", "--json", "--search", "arm17"))
+    assert (body["arms"], body["indices"]) == (["arm17"], [17])
+
+
+def test_all_and_top_exclude_each_other(many, refuse):
+    assert "--all is given beside --top 3: give one of them" in refuse("study", "status", "many", "--all", "--top", 3)
 
 
 def test_top_says_how_many_arms_are_shown(many, succeed):
@@ -78,3 +112,15 @@ def test_there_is_no_forecast_before_the_first_result_nor_after_the_verdict(fold
     assert study.result is not None
     assert "more to the verdict" not in succeed("study", "status", "few")
     assert read_json(succeed("study", "status", "few", "--json"))["remaining"] == 0
+
+
+def test_a_live_picture_takes_a_recent_status_while_a_new_one_would_take_long(many, monkeypatch):
+    from mfbai.cli.views import study as views
+
+    clock = iter([0.0, 1.0, 5.0, 10.5, 11.0])
+    monkeypatch.setattr(views, "monotonic", lambda: next(clock))
+    glance = views.Glance(many)
+    first = glance.status()  # took from 0 to 1: the next one is due at 10
+    many.add(0, 0, [0.5])
+    assert glance.status() is first
+    assert glance.status().imported == first.imported + 1

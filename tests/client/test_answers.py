@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from mfbai import Client, StorageError, create_study
-from mfbai import client as client_module
+from mfbai.client import calls
 from support.fakes import fake
 from support.servers import PATIENCE, PROBLEM
 
@@ -92,7 +92,7 @@ def test_an_ask_that_is_sent_again_is_the_same_request():
 def test_patience_has_an_end_and_the_last_reason_is_told(monkeypatch):
     now = [0.0]  # seconds: calls take none, pauses as long as they are
     clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda seconds: now.append(now.pop() + seconds))
-    monkeypatch.setattr(client_module, "time", clock)
+    monkeypatch.setattr(calls, "time", clock)
     with fake(AWAY) as server:
         with pytest.raises(StorageError, match="the database is away"):
             Client(server.address, patience=0.2).list_studies()

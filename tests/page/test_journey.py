@@ -44,14 +44,17 @@ def find_verdict(page, server, name):
 
 
 CHARTS = {"evidence", "intervals", "risk-chart", "evidence-chart", "spend"}
-PANELS = CHARTS | {"verdict", "reopen", "by-hand", "recent", "numbers"}
+PANELS = CHARTS | {"verdict", "reopen", "find", "by-hand", "recent", "numbers"}
 
 
 def test_every_panel_follows_a_study_to_its_verdict(open_page, server):
     page = open_page(server, viewport={"width": 1400, "height": 900})
     before, after = find_verdict(page, server, "journey")
     assert before.keys() == after.keys() == PANELS
-    assert {name for name in PANELS if before[name] == after[name]} == {"reopen"}  # it is for other bounds
+    assert {name for name in PANELS if before[name] == after[name]} == {
+        "reopen",
+        "find",
+    }  # for alarms, for many arms
     expect(page.locator(".headline")).to_contain_text("'deep'")
     expect(page.locator(".evidence [data-state=reached]")).to_have_count(2)
     expect(page.locator(".recent li").first).to_contain_text("verdict")
@@ -74,7 +77,10 @@ def test_phone_shows_everything_and_never_scrolls_sideways(open_page, server):
     expect(page.get_by_role("heading", name="Studies")).to_be_visible()
     assert_no_overflow(page)
     before, after = find_verdict(page, server, "on a phone, with a name that is rather long, and/or/has/no/space/in/it")
-    assert {name for name in PANELS if before[name] == after[name]} == {"reopen"}  # it is for other bounds
+    assert {name for name in PANELS if before[name] == after[name]} == {
+        "reopen",
+        "find",
+    }  # for alarms, for many arms
     assert_no_overflow(page)
     page.locator(".verdict").get_by_role("button", name="Risk now").tap()
     expect(page.locator("#tip")).to_contain_text("smallest risk")

@@ -310,7 +310,7 @@ def test_a_break_ends_strategies_that_run_once_for_each_delta(monkeypatch):
     """IISE has runs of its own for each delta: Ctrl-C in the first must not begin the second."""
     calls = []
 
-    def interrupted(setup, seed, until, runs, workers):
+    def interrupted(setup, seed, until, runs, workers, executor):
         calls.append(setup)
         job = make_job(setup.model, setup.levels, np.zeros((runs, WORDS), dtype=np.uint64), until)
         job.finished[0] = True

@@ -225,6 +225,7 @@ def test_all_code_that_numbers_come_from_is_in_the_digest():
         "checks.py",
         "terminal.py",
         "files.py",
+        "text.py",  # the numbers of CSV files, which no instance of the paper has
     }
     assert parts - set(store.SOURCES) == set()
 

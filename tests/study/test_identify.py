@@ -167,7 +167,7 @@ def test_an_exception_of_one_worker_ends_them_all_and_nothing_is_lost(tmp_path):
     assert verify(load_study("s", storage=url).export())
 
 
-@pytest.mark.parametrize("workers", [0, -1, 1.0, 2.5, True, "2", None])
+@pytest.mark.parametrize("workers", [0, -1, 1.0, 2.5, True, "2"])
 def test_a_number_of_workers_that_is_none_is_refused(workers):
     with pytest.raises(InvalidInput, match=r"workers is .*: give a whole number of 1 or more"):
         identify(evaluate, PROBLEM, 0.05, workers=workers)

@@ -150,20 +150,21 @@ def test_a_signal_between_two_parts_gives_the_trial_back(study):
 
 def test_what_is_left_of_a_trial_when_the_verdict_comes_is_not_evaluated(study):
     """It would be paid for and not counted. An earlier trial, of another worker, brings the verdict."""
-    crew = Crew(study, call, workers=1)
-    earlier = study.ask()
-    while True:
-        job, _ = crew._choose()
-        study.tell(earlier, values_of(earlier))
-        if study.result is not None:
-            break
-        crew._jobs.remove(job)
-        earlier = job.trial
-    assert len(job.left) == PARTS - 1
-    assert not crew._one()
-    assert job.closed
-    assert study.status().pending == 1
-    assert study.status().late == 0
+    earlier, parts = study.ask(), Counter()
+
+    def evaluating(what):
+        nonlocal earlier
+        parts[what.id] += 1
+        if parts[what.id] == 1 and study.result is None:
+            study.tell(earlier, values_of(earlier))
+            earlier = study.ask() if study.result is None else None
+        return call(what)
+
+    Crew(study, evaluating, workers=1).work()
+    assert earlier is None, "it was the other worker's value that brought the verdict"
+    *others, last = parts.values()
+    assert (set(others), last) == ({PARTS}, 1)
+    assert (study.status().pending, study.status().late) == (1, 0)
 
 
 def test_leases_are_renewed_by_trial_not_by_part(study, monkeypatch):

@@ -1,8 +1,11 @@
 """Crews: threads that evaluate what a study asks for, and what ends them."""
 
+import os
 import signal
+import sys
 import threading
 import time
+import warnings
 
 import pytest
 
@@ -171,3 +174,49 @@ def test_a_crew_in_another_thread_leaves_signals_alone(study):
     thread.join()
     assert study.result.arm_index == 1
     assert set(handlers) == {signal.default_int_handler}
+
+
+@pytest.fixture
+def may_fork():
+    """With the handlers of a process that is told to end, whatever other tests, such as those with Ray, have set."""
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # that a process with threads forks
+        yield
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_processes_that_an_evaluation_forks_end_when_they_are_told_to(study, may_fork):
+    """As those of a pool do: they must not keep the crew's handlers."""
+
+    def forking(trial):
+        there, here = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(here, b"ready")
+            while True:
+                time.sleep(60)
+        os.read(there, 5)
+        os.kill(child, signal.SIGTERM)
+        _, status = os.waitpid(child, 0)
+        assert os.WTERMSIG(status) == signal.SIGTERM
+        os.close(there)
+        os.close(here)
+        return evaluate(trial)
+
+    Crew(study, forking, workers=1).work()
+    assert study.result.arm_index == 1
+
+
+@pytest.mark.parametrize(("leave", "code"), [(lambda: sys.exit(5), 5), (lambda: 1 / 0, 1), (lambda: None, 0)])
+def test_processes_that_an_evaluation_forks_do_not_become_workers(study, may_fork, leave, code):
+    def forking(trial):
+        child = os.fork()
+        if child == 0:
+            return leave()
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == code
+        return evaluate(trial)
+
+    Crew(study, forking, workers=1).work()
+    assert study.result.arm_index == 1

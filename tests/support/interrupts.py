@@ -16,9 +16,9 @@ def start(*words, heed=heed_ctrl_c, **options):
     return subprocess.Popen([sys.executable, *map(str, words)], preexec_fn=heed, **given)
 
 
-def wait_until(condition, seconds=300):
+def wait_until(condition, seconds=300, pause=0.02):
     """However slow the machine; the limit is for tests that would hang."""
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "this takes too long"
-        time.sleep(0.02)
+        time.sleep(pause)

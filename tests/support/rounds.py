@@ -4,7 +4,7 @@ import random
 
 from hypothesis import strategies as st
 
-from mfbai import Gaussian, Problem
+from mfbai import Gaussian, NothingToAsk, Problem
 from mfbai.analysis.bearing import trusted
 from mfbai.kernels.stats import make_stats
 from mfbai.model.families import Bounded, Symmetric
@@ -97,7 +97,10 @@ def act(study, actions):
     under_way = {}
     for kind, pick in actions:
         if kind == "ask":
-            under_way |= {trial.id: trial for trial in study.ask_many(pick % 5 + 1)}
+            try:
+                under_way |= {trial.id: trial for trial in study.ask_many(pick % 5 + 1)}
+            except NothingToAsk:
+                assert under_way  # enough of them
         elif under_way:
             trial = under_way[sorted(under_way)[pick % len(under_way)]]
             if kind == "release":

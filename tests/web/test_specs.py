@@ -11,9 +11,9 @@ def with_changes(**tables):
 
 MANY = [{"cost": 1.0, "bias": 0.1}] * 4000
 BOMBS = {
-    "arms": with_changes(problem={"arms": 1001}),
+    "arms": with_changes(problem={"arms": 100_001}),
     "very many arms": with_changes(problem={"arms": 10**4000}),
-    "cells": with_changes(problem={"arms": 1000}, fidelity=[*MANY[:10], {"cost": 1.0}]),
+    "cells": with_changes(problem={"arms": 100_000}, fidelity=[*MANY[:10], {"cost": 1.0}]),
     "fidelities": with_changes(fidelity=MANY),
     "a table of costs": with_changes(problem={}, fidelity=[{"cost": [1.0] * 4000}, *MANY]),
     "a table of means": with_changes(problem={}, truth={"means": [0.5] * 4000}, fidelity=MANY),
@@ -38,9 +38,10 @@ def test_a_spec_that_is_too_large_is_refused(server, spec):
 
 
 def test_a_spec_of_the_largest_size_is_taken(server):
-    path = server.create("large", spec=with_changes(problem={"arms": 1000}))
+    path = server.create("large", spec=with_changes(problem={"arms": 100_000}))
     assert len(server.ask(path, n=1000)) == 1000
-    assert server.get(f"{path}/view").status == 200
+    assert server.get(f"{path}/view").json()["n_arms"] == 100_000
+    assert len(server.get(path).json()["problem"]["problem"]["arms"]) == 100_000
 
 
 def test_a_study_cannot_name_files(server, tmp_path):
