@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo test check wheel bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-real
-.PHONY: bench-noise bench-control bench-pilot postgresql chromium clean
+.PHONY: bench-arms bench-engines bench-noise bench-control bench-pilot bench-workers postgresql chromium clean
 
 demo: $(VENV)/ready
 	$(BIN)/mfbai demo
@@ -51,6 +51,9 @@ bench-strategies: $(VENV)/dev
 bench-race: $(VENV)/dev
 	$(BIN)/python bench/race.py
 
+bench-arms: $(VENV)/dev
+	$(BIN)/python bench/arms.py
+
 bench-pilot: $(VENV)/dev
 	$(BIN)/python bench/pilot.py
 
@@ -73,6 +76,12 @@ bench-studies: $(VENV)/dev postgresql
 
 bench-serve: $(VENV)/dev chromium
 	$(BIN)/python bench/serve.py
+
+bench-engines: $(VENV)/dev
+	$(BIN)/python bench/engines.py
+
+bench-workers: $(VENV)/dev
+	$(BIN)/python bench/workers.py
 
 bench-real: $(VENV)/dev
 	$(BIN)/python bench/real.py
