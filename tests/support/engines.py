@@ -15,6 +15,7 @@ import cloudpickle
 import mfbai
 from support.interrupts import wait_until
 
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # Ray stays on loopback, as it does there; read when imported
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the workers of clusters do not have the tests
 
 PROBLEM = mfbai.Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=mfbai.Gaussian(0.01))

@@ -19,7 +19,7 @@ class Engine(ABC):
     """Makes calls elsewhere. It ends no more than what it has started itself."""
 
     name: ClassVar[str]  # in sentences
-    is_far: ClassVar[bool] = True  # whether calls take a while to get there and back
+    ahead: ClassVar[float] = 0.06  # seconds of work that wait for each worker, so that it need not wait itself
     knows_what_runs: ClassVar[bool] = True  # whether a call that is being made cannot be cancelled
 
     def __init__(self) -> None:

@@ -43,9 +43,8 @@ GIVE_UP = 3  # trials of a cell in a row that may fail
 LOOK = 0.1  # seconds between two looks at whether all is done
 GRACE = 1.0  # seconds that evaluations have to end, once nothing new is begun
 LARGE = 1_000_000  # bytes of a function that is worth a word
-QUEUED = 0.06  # seconds of work that wait for a worker of an engine that is far away, so that it need not wait itself
-MOST_QUEUED = 8  # evaluations for each worker
-FEW = 0.05  # part of the evaluations so far that may wait there: they were chosen without the latest values
+MOST_AHEAD = 8  # evaluations that wait for each worker
+FEW = 0.05  # part of the evaluations so far that may wait: they were chosen without the latest values
 
 T = TypeVar("T")
 
@@ -142,7 +141,7 @@ class Crew:
         self.stop = threading.Event()  # set: finish, and begin nothing new
         self.failures: list[tuple[Trial, str]] = []  # trials that failed for good
         self.say: Callable[[str], None] = lambda text: print(text, file=sys.stderr)
-        self._waiting = Waiting(self.engine, lambda text: self.say(text))
+        self._waiting = Waiting(self.engine, lambda text: self.say(self._with_trials(text, "Under way")))
         self._own = engine is None
         self._atomic = hasattr(study, "together")
         self._jobs: list[Job] = []  # trials that are not closed
@@ -252,11 +251,12 @@ class Crew:
         return workers + self._queued(workers) - len(self._calls)
 
     def _queued(self, workers: int) -> int:
-        """How many evaluations may wait at an engine that is far away, where they are short. One worker has none: its
-        values come back one by one, so that the course of a study is the same on every engine."""
-        if workers == 1 or not self.engine.is_far:
+        """How many evaluations may wait for a worker, where they are short. One worker has none: its values come back
+        one by one, so that the course of a study is the same on every engine."""
+        if workers == 1:
             return 0
-        return min(workers * min(int(QUEUED / self._seconds), MOST_QUEUED), int(FEW * self._evaluated))
+        each = min(int(self.engine.ahead / self._seconds), MOST_AHEAD)
+        return min(workers * each, int(FEW * self._evaluated))
 
     # --- what comes back
 
@@ -296,11 +296,11 @@ class Crew:
             gone = self.engine.gone(error)
             if gone is None:
                 raise
-            raise ExecutorError(self._naming_trials(gone)) from None
+            raise ExecutorError(self._with_trials(gone)) from None
 
-    def _naming_trials(self, told: str) -> str:
+    def _with_trials(self, told: str, what: str = "Given back") -> str:
         names = ", ".join(repr(job.trial.id) for job in self._jobs[:8])
-        return f"{told}. Given back: {names}" if names else told
+        return f"{told}. {what}: {names}" if names else told
 
     def _checked(self, what: Trial | Part, given: Any) -> float:
         try:
@@ -430,7 +430,7 @@ class Crew:
                 try:
                     future = self.engine.call(shipped, call.what)
                 except ExecutorError as error:
-                    raise ExecutorError(self._naming_trials(str(error))) from None
+                    raise ExecutorError(self._with_trials(str(error))) from None
                 self._calls[future] = call
                 future.add_done_callback(self._returned.put)
 
