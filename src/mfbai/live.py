@@ -20,12 +20,13 @@ from mfbai.model.instance import Instance
 from mfbai.model.problem import Problem
 from mfbai.planning.fidelities import plan_fidelities
 from mfbai.study import sentences
+from mfbai.study.jobs import Function
 from mfbai.study.settings import STOP
 from mfbai.study.status import proven
 from mfbai.study.storage import DEFAULT, IN_MEMORY, NameTaken
 from mfbai.study.study import Study, create_study, load_study
 from mfbai.study.verdict import Verdict
-from mfbai.study.workers import GIVE_UP, Crew, Function, work
+from mfbai.study.workers import GIVE_UP, Crew, work
 from mfbai.terminal import bar, seldom
 
 

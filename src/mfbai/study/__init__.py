@@ -17,6 +17,7 @@ forecast      what it will still cost
 sentences     what people are told about all that
 reopen        going on with other bias bounds
 certificate   a journal in a file, and its verification
+jobs          trials that a crew has under way
 workers       have evaluated what a study asks for
 program       a program that evaluates
 pilot         evaluations at common seeds, to find out what fidelities have in common

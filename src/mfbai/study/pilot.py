@@ -23,9 +23,10 @@ from mfbai.errors import EvaluationFailed, Fault, Faults, InvalidInput, NothingT
 from mfbai.model.instance import Instance
 from mfbai.model.problem import Problem
 from mfbai.model.spec import load
+from mfbai.study.jobs import Function
 from mfbai.study.settings import check_value, permute
 from mfbai.study.status import Trial
-from mfbai.study.workers import Crew, Function, work
+from mfbai.study.workers import Crew, work
 from mfbai.terminal import bar
 
 if sys.platform != "win32":

@@ -13,8 +13,8 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from mfbai.errors import EvaluationFailed, Fault, InvalidInput, suggestion
+from mfbai.study.jobs import Agenda, Cancelled
 from mfbai.study.status import Part, Trial
-from mfbai.study.workers import Agenda, Cancelled
 from mfbai.text import read_number
 
 PLACES = ("arm", "arm_index", "fidelity", "fidelity_index", "cost", "seed", "id")

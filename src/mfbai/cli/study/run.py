@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from mfbai.client import RemoteStudy
     from mfbai.errors import Faults
     from mfbai.study import Study
+    from mfbai.study.jobs import Function
     from mfbai.study.program import Command
-    from mfbai.study.workers import Crew, Function
+    from mfbai.study.workers import Crew
 
 SAY_EVERY = 30.0  # seconds between two lines about a run, where there is no terminal
 
@@ -127,7 +128,7 @@ def function(name: str) -> Function:
     import cloudpickle
 
     from mfbai.errors import Fault, InvalidInput
-    from mfbai.study.workers import Function
+    from mfbai.study.jobs import Function
 
     module, _, wanted = name.partition(":")
     module = module.removesuffix(".py")  # as people will write it
