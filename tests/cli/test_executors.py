@@ -29,6 +29,8 @@ def cluster():
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "near_by.py").write_text(EVALUATE)
+    (tmp_path / "broken.py").write_text("1 / 0")
+    (tmp_path / "leaving.py").write_text("raise SystemExit(3)")
     mfbai.create_study(PROBLEM, 0.05, name="designs")
     return tmp_path
 
@@ -57,6 +59,13 @@ def test_study_run_calls_a_function(succeed, folder, cluster, where):
     assert json.loads(out)["result"]["arm"] == "wide"
 
 
+@pytest.mark.parametrize("module", ["near_by", "near_by.py", "./near_by.py", "{folder}/near_by.py"])
+def test_a_module_may_be_given_as_a_file(succeed, folder, module):
+    given = module.format(folder=folder)
+    out = succeed("study", "run", "designs", "--python", f"{given}:evaluate", "--processes", 1, "--json")
+    assert json.loads(out)["result"]["arm"] == "wide"
+
+
 def test_study_run_starts_programs_on_a_cluster(succeed, folder, cluster):
     command = "python -c 'print(len(\"{arm}\") / 10)'"
     succeed("study", "run", "designs", "--command", command, "--dask", cluster.scheduler_address, "--json")
@@ -71,6 +80,9 @@ def test_study_run_starts_programs_on_a_cluster(succeed, folder, cluster):
         (("--command", "true", "--python", "near_by:evaluate"), "--command and --python: give one"),
         (("--python", "near_by"), "--python is 'near_by': give MODULE:FUNCTION"),
         (("--python", "far:evaluate"), "--python is 'far:evaluate': No module named 'far'"),
+        (("--python", "broken.py:evaluate"), "--python is 'broken.py:evaluate': the module raises ZeroDivisionError"),
+        (("--python", "leaving:evaluate"), "the module raises SystemExit: 3"),
+        (("--python", "no/such.py:evaluate"), "No module named 'such'"),
         (("--python", "near_by:nobody"), "module 'near_by' has no function 'nobody'"),
         (("--python", "near_by:nothing"), "module 'near_by' has no function 'nothing'"),
         (("--python", "near_by:evaluate", "--processes", 0), "--processes is 0: give 1 or more"),

@@ -26,14 +26,27 @@ def listed(out):
     return re.findall(r"^(arm\d+) ", out, flags=re.MULTILINE)
 
 
+def closest_first(status, arms):
+    """By the evidence against them and, where that is the same, by how far they seem to be from the leader."""
+    return sorted(arms, key=lambda arm: (status.evidence[arm], abs(status.differences[arm].sum())))
+
+
 def test_of_many_arms_the_leader_and_its_closest_rivals_are_shown(many, succeed):
     out = succeed("study", "status", "many")
-    evidence = many.status().evidence
-    rivals = sorted(set(range(30)) - {BEST}, key=lambda arm: evidence[arm])
+    status = many.status()
+    rivals = closest_first(status, set(range(30)) - {BEST})
     assert listed(out) == [ARMS[arm] for arm in [BEST, *rivals][:20]]
-    out_of_it = int((evidence[rivals[19:]] >= many.status().needed).sum())
+    out_of_it = int((status.evidence[rivals[19:]] >= many.status().needed).sum())
     told = f"and 10 more arms, {out_of_it} of them ruled out (mfbai study status many --all, or --search TEXT)"
     assert told in out
+
+
+def test_of_rivals_with_equal_evidence_the_closest_are_shown(folder, succeed):
+    problem = mfbai.Problem(100, [1.0], [0.0], mfbai.Gaussian(0.01))
+    study = mfbai.create_study(problem, 0.05, name="equal")
+    study.tell_many([(trial, trial.arm_index / 1000) for trial in study.ask_many(100)])
+    shown = read_json(succeed("study", "status", "equal", "--top", 5, "--json"))["indices"]
+    assert shown == [99, 98, 97, 96, 95]
 
 
 def test_all_shows_every_arm_in_its_order(many, succeed):
@@ -44,8 +57,7 @@ def test_all_shows_every_arm_in_its_order(many, succeed):
 
 def test_search_shows_the_arms_whose_names_contain_a_text(many, succeed):
     out = succeed("study", "status", "many", "--search", "ARM2")
-    evidence = many.status().evidence
-    found = sorted([2, *range(20, 30)], key=lambda arm: evidence[arm])
+    found = closest_first(many.status(), [2, *range(20, 30)])
     assert listed(out) == [ARMS[arm] for arm in found]
     assert "11 of 30 arms contain 'ARM2'" in out
     few = succeed("study", "status", "many", "--search", "arm2", "--top", 3)
@@ -79,7 +91,8 @@ def test_top_says_how_many_arms_are_shown(many, succeed):
 def test_the_table_has_the_difference_to_the_leader(many, succeed):
     """The leader's true mean minus that of the arm."""
     out = succeed("study", "status", "many", "--top", 2)
-    low, high = many.status().differences[0]
+    status = many.status()
+    low, high = status.differences[closest_first(status, set(range(30)) - {BEST})[0]]
     assert f"{low:.4g} to {high:.4g}" in out
     assert "difference to" in out
 

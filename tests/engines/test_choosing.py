@@ -235,3 +235,15 @@ def test_a_script_without_a_guard_is_told_what_it_lacks(tmp_path):
     )
     assert ended.returncode == 1
     assert "do so below `if __name__ == '__main__':`" in ended.stderr
+
+
+def test_a_daemonic_process_is_told_that_it_cannot_start_others():
+    script = """
+        import multiprocessing
+        from mfbai import simulate
+
+        multiprocessing.current_process().daemon = True
+        simulate("paper-5x2", "uniform", 0.1, runs=2, max_steps=9, executor="processes", workers=1)
+    """
+    ended = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=300)
+    assert "a daemonic process, as workers of Dask are, cannot start others: use threads there" in ended.stderr

@@ -116,6 +116,16 @@ def test_an_exception_that_cannot_travel_is_told_by_its_name(executor, engine_na
         identify(raise_odd, PROBLEM, 0.05, workers=WORKERS, executor=executor)
 
 
+def test_a_number_of_any_kind_will_do(executor):
+    class Score(float):
+        pass
+
+    def score(arm, fidelity, seed):
+        return Score(evaluate(arm, fidelity, seed))
+
+    assert identify(score, PROBLEM, 0.05, workers=WORKERS, executor=executor).arm == "wide"
+
+
 def test_a_result_that_cannot_travel_is_told_by_its_text(executor):
     with pytest.raises(InvalidInput, match=r"is <function|is .*lock.*: give a number"):
         identify(lambda arm, fidelity, seed: threading.Lock(), PROBLEM, 0.05, workers=WORKERS, executor=executor)

@@ -118,6 +118,25 @@ def test_a_simulation_goes_on_when_a_worker_is_killed(executor, tmp_path, monkey
     assert (found.costs == expected.costs).all()
 
 
+def test_a_worker_that_is_told_to_end_is_lost_and_the_function_has_not_raised(executor, tmp_path):
+    """As one that is evicted is."""
+    mark = tmp_path / "mark"
+
+    def evicted_once(arm, fidelity, seed):
+        import os
+        import signal
+        import threading
+
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGTERM)
+            threading.Event().wait()
+        return evaluate(arm, fidelity, seed)
+
+    assert identify(evicted_once, PROBLEM, 0.05, workers=1, executor=executor).arm == "wide"
+    assert mark.exists()
+
+
 def test_an_evaluation_that_kills_every_worker_is_given_back_by_name_and_has_not_failed(executor, tmp_path, capsys):
     url, path = f"sqlite:///{tmp_path / 's.db'}", tmp_path / "notes"
     with pytest.raises(WorkerLost) as lost, killing(kill_all, executor, path):

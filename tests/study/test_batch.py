@@ -73,3 +73,9 @@ def test_a_block_of_calls_may_hold_another(study):
             study.tell(third, 0.5)
     assert kinds(study).count("tell") == 3
     assert verify(study.export())
+
+
+@pytest.mark.parametrize("pairs", [None, 3])
+def test_what_are_no_pairs_is_refused(study, pairs):
+    with pytest.raises(InvalidInput, match=f"pairs are {pairs}: give pairs of a trial and its value"):
+        study.tell_many(pairs)

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 import mfbai
-from mfbai.errors import EvaluationFailed, InvalidInput
+from mfbai.errors import EvaluationFailed, InvalidInput, WorkerLost
 from mfbai.study.program import Command
+from mfbai.study.workers import Crew
 from support.interrupts import wait_until
 from support.seeds import fix_keys
 
@@ -140,6 +141,19 @@ def test_what_a_hanging_program_leaves_behind_is_not_waited_for(study, time_runs
         Command(program, study, timeout=50, retries=0)(study.ask())
     assert is_alive(child_of_the_program())
     os.kill(child_of_the_program(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("shell", [False, True])
+def test_a_program_that_is_killed_has_not_failed(study, shell):
+    """As one is that needs too much memory, which may depend on the value."""
+    program = write_program("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    crew = Crew(study, Command(program, study, retries=1, pause=0.01, shell=shell))
+    told = r"'plain' at 'fidelity 1', seed \d+, was killed from outside, in the last of 2"
+    with pytest.raises(WorkerLost, match=told):
+        crew.work()
+    status = study.status()
+    assert (status.failed, status.told) == (0, 0)
+    assert study.ask().id == "1-" + study.settings.key
 
 
 def test_only_the_end_of_a_long_output_is_read(study):

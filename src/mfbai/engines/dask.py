@@ -18,6 +18,7 @@ class Dask(Engine):
     """Calls go through `Client.get_executor`. Dask itself makes a call again whose worker died, some times."""
 
     name = "Dask"
+    grows = True  # a cluster that adapts
     knows_what_runs = False
 
     def __init__(self, client: Any, own: bool = False) -> None:

@@ -20,6 +20,7 @@ class Engine(ABC):
 
     name: ClassVar[str]  # in sentences
     ahead: ClassVar[float] = 0.06  # seconds of work that wait for each worker, so that it need not wait itself
+    grows: ClassVar[bool] = False  # whether it may start workers for calls that wait
     knows_what_runs: ClassVar[bool] = True  # whether a call that is being made cannot be cancelled
 
     def __init__(self) -> None:

@@ -132,6 +132,8 @@ class Processes(Threads):
         return back
 
     def _start(self) -> None:
+        if multiprocessing.current_process().daemon:
+            raise ExecutorError("a daemonic process, as workers of Dask are, cannot start others: use threads there")
         mine, its = self._context.Pipe()
         process = self._context.Process(target=_work, args=(its,), name="mfbai-worker")
         process.start()

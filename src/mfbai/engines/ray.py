@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from mfbai.engines.interface import Engine
-from mfbai.engines.shipping import Back
+from mfbai.engines.shipping import Back, perform
 from mfbai.errors import ExecutorError
 
 
@@ -19,6 +19,7 @@ class Ray(Engine):
     """Calls are remote functions of one processor each. Ray repeats none of them: `is_lost` says when to."""
 
     name = "Ray"
+    grows = True  # by its autoscaler
     knows_what_runs = False
 
     def __init__(self) -> None:
@@ -40,6 +41,9 @@ class Ray(Engine):
 
     def ship(self, function: Callable[..., Any], name: str) -> Any:
         return self._ray.put(super().ship(function, name))  # once to each node, not with each call
+
+    def call(self, shipped: Any, *args: Any) -> Future[Back]:
+        return self.send(perform_or_die, shipped, next(self._calls), *args)
 
     def send(self, function: Callable[..., Back], *args: Any) -> Future[Back]:
         self._check()
@@ -74,3 +78,11 @@ class Ray(Engine):
         self._ray.shutdown()
         if self._handler is not None and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, self._handler)
+
+
+def perform_or_die(packed: bytes, call: str, *args: Any) -> Back:
+    """The same as `perform`. A worker that is told to end, as one that is evicted is, ends: Ray's own handler would
+    raise SystemExit in the midst of the function, as if that had called `sys.exit`."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    return perform(packed, call, *args)

@@ -115,7 +115,7 @@ def _unpack(packed: bytes) -> Any:
 def _sendable(value: Any) -> Any:
     """Simulations return arrays and evaluations numbers; whatever else it is goes back for the caller to see."""
     if isinstance(value, Real):
-        return value
+        return value if type(value).__module__ in ("builtins", "numpy") else float(value)
     try:
         pickle.dumps(value)
     except Exception:

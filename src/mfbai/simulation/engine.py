@@ -22,6 +22,7 @@ from mfbai.terminal import progress
 
 NOTED = ("cost", "steps", "answer", "count", "known", "finished")  # what a job says of its runs
 MOST_BYTES = 1 << 25  # of what a batch sends back
+MOST_RUNS = 1000  # of a batch: those of a batch that is not finished are lost with Ctrl-C, or with a worker
 
 
 def make_runs(
@@ -68,7 +69,7 @@ def _make_elsewhere(setup: Setup, seed: int, job: Job, engine: Engine, workers: 
     """On an engine: what comes back of each batch is copied into the job."""
     runs = len(job.seeds)
     heavy = max(1, job.count[0].nbytes + job.known[0].nbytes)
-    size = max(1, min(runs // (20 * max(workers or engine.size or 0, 1)), MOST_BYTES // heavy))
+    size = max(1, min(runs // (20 * max(workers or engine.size or 0, 1)), MOST_BYTES // heavy, MOST_RUNS))
     batch = Batch(setup, seed, job.until, min(size, runs))
     with (
         progress(runs, _label(setup)) as advance,

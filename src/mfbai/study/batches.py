@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 def read_pairs(study: Study, pairs: Iterable[Any]) -> dict[int, Told]:
     """What is told of each trial, by its number."""
     faults = Faults()
+    if not isinstance(pairs, Iterable):
+        raise InvalidInput([Fault("pairs", f"are {pairs!r:.60}: give pairs of a trial and its value")])
     given: dict[int, Told] = {}
     for n, pair in enumerate(pairs):
         with faults.absorb(lambda fault, n=n: fault._replace(field=f"pairs[{n}]: {fault.field}")):  # type: ignore[misc]

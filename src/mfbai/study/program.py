@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from mfbai.errors import EvaluationFailed, Fault, InvalidInput, suggestion
+from mfbai.errors import EvaluationFailed, Fault, InvalidInput, WorkerLost, suggestion
 from mfbai.study.jobs import Agenda, Cancelled
 from mfbai.study.status import Part, Trial
 from mfbai.text import read_number
@@ -21,6 +21,7 @@ PLACES = ("arm", "arm_index", "fidelity", "fidelity_index", "cost", "seed", "id"
 PLACE = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 QUOTED = re.compile(r"\\.|'([^']*)'|\"((?:\\.|[^\"\\])*)\"", re.DOTALL)
 LAST = 100_000  # bytes read from the end of what a program printed
+KILLED = (-9, 128 + 9)  # exit codes of a program that got SIGKILL, as from a system without memory; behind a shell
 TAIL = 500  # characters shown of the output of a program that failed
 
 
@@ -63,13 +64,18 @@ class Command:
             raise InvalidInput([Fault("--command", f"has {{{quoted[0]}}} within quotes: {told}")])
 
     def __call__(self, trial: Trial | Part) -> float:
-        """The value that the program prints; raises EvaluationFailed if all attempts fail."""
+        """The value that the program prints; raises EvaluationFailed if all attempts fail, and WorkerLost if programs
+        were killed in the last one: that is no failure of the trial, as running out of memory may depend on the value.
+        """
         reason = ""
         for attempt in range(self.retries + 1):
             if attempt and self.stop.wait(self.pause * 2 ** (attempt - 1)):
                 raise Cancelled
             try:
                 return self._attempt(trial)
+            except WorkerLost:
+                if attempt == self.retries:
+                    raise
             except EvaluationFailed as failure:
                 reason = str(failure)
         raise EvaluationFailed(f"{reason} ({self.retries + 1} attempts)" if self.retries else reason)
@@ -95,6 +101,11 @@ class Command:
             except (OSError, ValueError) as error:
                 raise EvaluationFailed(f"the program cannot be started: {error}") from None
             self._wait(process)
+            if process.returncode in KILLED:
+                what = f"the program for {trial.arm!r} at {trial.fidelity!r}, seed {trial.seed},"
+                told = f"{what} was killed from outside, in the last of {self.retries + 1} attempts"
+                hint = "The trial was given back and is not counted as failed. See whether there is enough memory"
+                raise WorkerLost(f"{told}. {hint}; then run it again to resume")
             if process.returncode != 0:
                 said = _end(_tail(err) or _tail(out))
                 raise EvaluationFailed(f"the program ended with exit code {process.returncode}: {said}")

@@ -239,6 +239,18 @@ def finite(table: Array) -> Any:
     return values.tolist()
 
 
+def by_relevance(status: Status) -> list[int]:
+    """All arms: the leader, then its rivals, those with the least evidence against them first and, of equals, those
+    that seem to be the closest."""
+    with np.errstate(invalid="ignore"):  # of an arm without data the difference may be anything
+        apart = np.abs(status.differences.sum(axis=1))
+    evidence = status.evidence.copy()
+    if status.leader_index is not None:
+        evidence[status.leader_index] = -np.inf
+    order: list[int] = np.lexsort((np.where(np.isnan(apart), np.inf, apart), evidence)).tolist()
+    return order
+
+
 def proven(status: Status) -> float:
     """The part of the proof that there is, from 0 to 1."""
     if status.state == "decided":

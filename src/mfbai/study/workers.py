@@ -173,9 +173,9 @@ class Crew:
         return self._places() - sum(len(job.left) for job in self._jobs if not job.closed)
 
     def _places(self) -> int:
-        """How many more evaluations may be under way. Where there are no workers, one may: some clusters start workers
-        when there is work."""
-        workers = self.workers if self.workers is not None else self.engine.size or 1
+        """How many more evaluations may be under way. Some clusters start workers for what waits: there, one more than
+        there are workers."""
+        workers = self.workers if self.workers is not None else max((self.engine.size or 0) + self.engine.grows, 1)
         return workers + self._queued(workers) - len(self._calls)
 
     def _queued(self, workers: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mfbai.model.problem import Array, Problem
 from mfbai.study import Status
-from mfbai.study.status import finite
+from mfbai.study.status import by_relevance, finite
 
 SHOWN = 20  # arms
 TABLES = ("evidence", "spent", "counts", "means", "intervals", "differences")  # of a status: a row for each arm
@@ -21,10 +21,7 @@ def most_relevant(status: Status) -> list[int]:
     n_arms = status.problem.n_arms
     if n_arms <= SHOWN:
         return list(range(n_arms))
-    evidence = status.evidence.copy()
-    if status.leader_index is not None:
-        evidence[status.leader_index] = -np.inf
-    return [int(arm) for arm in np.argsort(evidence, kind="stable")[:SHOWN]]
+    return by_relevance(status)[:SHOWN]
 
 
 def status_of(status: Status, shown: Sequence[int]) -> dict[str, Any]:

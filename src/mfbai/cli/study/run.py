@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -67,8 +66,8 @@ def run(
     The last line that the program prints is the value. {arm_index}, {fidelity_index}, {cost} and {id} are filled in
     too. A program that fails is started again after a pause, longer each time; then its trial is reported as failed.
     Three failed trials in a row of one cell end the run with exit code 1. Ctrl-C ends the programs under way and gives
-    their trials back; a second Ctrl-C ends at once. In all cases, run the same command to resume. If an alarm has
-    stopped the study, the exit code is 1, too.
+    their trials back; a second Ctrl-C ends at once. On a cluster, programs that run go on to their end, for nothing.
+    In all cases, run the same command to resume. If an alarm has stopped the study, the exit code is 1, too.
 
     Only this command touches the storage, wherever the evaluations run. If a worker of a cluster dies, another one
     makes its evaluation again.
@@ -122,7 +121,8 @@ def remote(name: str, server: str) -> RemoteStudy:
 
 
 def function(name: str) -> Function:
-    """The function of MODULE:FUNCTION; a module of the current folder is sent to workers that do not have it."""
+    """The function of MODULE:FUNCTION, where MODULE may be a file, too; what is in or below the folder of that, or else
+    the current one, is sent to workers that do not have it."""
     from importlib import import_module
 
     import cloudpickle
@@ -130,18 +130,21 @@ def function(name: str) -> Function:
     from mfbai.errors import Fault, InvalidInput
     from mfbai.study.jobs import Function
 
-    module, _, wanted = name.partition(":")
-    module = module.removesuffix(".py")  # as people will write it
-    sys.path.insert(0, os.getcwd())
+    given, _, wanted = name.rpartition(":")
+    path = Path(given)
+    is_file = path.suffix == ".py" or path.name != given
+    folder, module = (path.parent.resolve(), path.stem) if is_file else (Path.cwd(), given)
+    sys.path.insert(0, str(folder))
     try:
         found = import_module(module)
-    except ImportError as error:
-        raise InvalidInput([Fault("--python", f"is {name!r}: {error}")]) from None
+    except (Exception, SystemExit) as error:  # whatever the module does
+        told = f"{error}" if isinstance(error, ImportError) else f"the module raises {type(error).__name__}: {error}"
+        raise InvalidInput([Fault("--python", f"is {name!r}: {told}")]) from None
     evaluate = getattr(found, wanted, None)
     if not callable(evaluate):
         raise InvalidInput([Fault("--python", f"is {name!r}: module {module!r} has no function {wanted!r}")])
     file = getattr(found, "__file__", None)
-    if file is not None and Path(file).resolve().is_relative_to(Path.cwd()):
+    if file is not None and Path(file).resolve().is_relative_to(folder):
         cloudpickle.register_pickle_by_value(found)
     return Function(evaluate)
 

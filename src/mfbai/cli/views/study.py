@@ -30,9 +30,9 @@ class Choice(NamedTuple):
         names, count = status.problem.arms, status.problem.n_arms
         if self.search is None and (self.top is None or count <= self.top):
             return list(range(count))
-        rivals = status.evidence.argsort(kind="stable").tolist()
-        leader = [] if status.leader_index is None else [status.leader_index]
-        order = [*leader, *(a for a in rivals if a != status.leader_index)]
+        from mfbai.study.status import by_relevance
+
+        order = by_relevance(status)
         if self.search is not None:
             wanted = self.search.casefold()
             order = [a for a in order if wanted in names[a].casefold()]
