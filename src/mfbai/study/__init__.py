@@ -15,6 +15,8 @@ verdict       its end
 history       its course
 forecast      what it will still cost
 sentences     what people are told about all that
+view          what a page shows of a study
+rows          the arms that it shows, and the search for others
 reopen        going on with other bias bounds
 certificate   a journal in a file, and its verification
 jobs          trials that a crew has under way

@@ -8,8 +8,6 @@ errors    exceptions as responses
 hub       the studies that are open
 queue     a study's calls, gathered into turns
 streams   server-sent events of a study
-view      what the page shows of a study
-rows      the arms that it shows, and the search for others
 encoding  large answers, in steps
 guard     what every request must pass: origin, token, kind, size
 uploads   bodies as they come in: how large, how many at once

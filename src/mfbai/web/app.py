@@ -18,6 +18,7 @@ from mfbai.errors import StorageError
 from mfbai.study import Study, create_study
 from mfbai.study.certificate import lines_of, make_certificate
 from mfbai.study.limits import LONGEST_NAME
+from mfbai.study.rows import SHOWN, tables_of
 from mfbai.study.status import result_to_dict
 from mfbai.study.storage import Storage
 from mfbai.web import bodies
@@ -28,7 +29,6 @@ from mfbai.web.errors import MEDIA_TYPE, add_handlers
 from mfbai.web.guard import App, Guard
 from mfbai.web.hub import Desk, Hub
 from mfbai.web.reading import BodyRoute, TheDesk, TheHub, read_spec
-from mfbai.web.rows import SHOWN, tables_of
 from mfbai.web.streams import TOO_MANY
 
 MOST_LISTED = 1000

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 from mfbai.study import load_study
 from mfbai.study.storage import Storage
+from mfbai.study.view import Viewer, summary_of
 from mfbai.web.bodies import as_json
 from mfbai.web.queue import Queue
 from mfbai.web.streams import MOST_WATCHERS, Streams
-from mfbai.web.view import Viewer, summary_of
 
 MOST_DESKS = 256  # studies kept open
 MOST_CELLS = 3_000_000  # arms x fidelities of these: half a kilobyte each

@@ -14,11 +14,11 @@ from mfbai.model.families import Gaussian
 from mfbai.model.problem import Problem
 from mfbai.study import create_study
 from mfbai.study.storage import IN_MEMORY, Storage
+from mfbai.study.view import Viewer
 from mfbai.web.app import make_app
 from mfbai.web.guard import HEADERS
 from mfbai.web.hub import Hub
 from mfbai.web.protocol import Protocol
-from mfbai.web.view import Viewer
 
 KEEP_ALIVE = 75  # seconds that an idle connection is kept
 GRACE = 2  # seconds that calls under way may take when the server stops

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from mfbai.model.problem import Array, Problem
-from mfbai.study import Status
-from mfbai.study.status import by_relevance, finite
+from mfbai.study.status import Status, by_relevance, finite
 
 SHOWN = 20  # arms
 TABLES = ("evidence", "spent", "counts", "means", "intervals", "differences")  # of a status: a row for each arm

@@ -8,12 +8,13 @@ from math import isfinite
 from typing import Any
 
 from mfbai.model.problem import Array
-from mfbai.study import Status, Study, sentences
+from mfbai.study import sentences
 from mfbai.study.forecast import Forecast
 from mfbai.study.journal import Event
+from mfbai.study.rows import Search, most_relevant, rows_of, stated_of, status_of, totals_of
 from mfbai.study.settings import is_proven
-from mfbai.study.status import proven
-from mfbai.web.rows import Search, most_relevant, rows_of, stated_of, status_of, totals_of
+from mfbai.study.status import Status, proven
+from mfbai.study.study import Study
 
 RECENT = 30  # events shown
 CONTEXT = 120  # events read to find the cells of those shown
