@@ -6,11 +6,15 @@
     ├── ExecutorError       an executor that is shut down, broken or out of reach
     │   └── WorkerLost      workers died again and again while they made one and the same evaluation
     ├── InvalidInput        also a ValueError; `.faults` lists what is wrong, field by field
+    │   ├── NoteChanged     a note that somebody else has changed since it was read
     │   ├── TrialClosed     a trial that was told another value already, or has failed
     │   └── UnknownName     a name that is in no list, with the nearest one suggested
     ├── NothingToAsk        a study has nothing to hand out before results are back
+    │   └── StudyPaused     a study hands out nothing until it is resumed
     ├── StorageError        a database that cannot be reached, or is not what it should be
-    └── StudyOver           a study that has its verdict has nothing more to ask
+    ├── StudyGone           a study was deleted while it was in use
+    ├── StudyOver           a study that has its verdict has nothing more to ask
+    └── StudyRenamed        a server's study has another name now: `RemoteStudy` goes on with that
 
 A message says what is wrong, where, and what to do:
 
@@ -66,6 +70,10 @@ class InvalidInput(MfbaiError, ValueError):  # noqa: N818 - says what the matter
         return "\n  ".join(lines)
 
 
+class NoteChanged(InvalidInput):
+    """A note that somebody else has changed since it was read."""
+
+
 class TrialClosed(InvalidInput):
     """A trial that was told another value already, or has failed."""
 
@@ -94,8 +102,24 @@ class NothingToAsk(MfbaiError):  # noqa: N818
     """A study has nothing to hand out before results are back: wait for them, then ask again."""
 
 
+class StudyPaused(NothingToAsk):
+    """A study hands out nothing until it is resumed. Results of what is under way are still accepted."""
+
+
 class StorageError(MfbaiError):
     """A database that cannot be reached, or is not what it should be. What was acknowledged is safe: try again."""
+
+
+class StudyGone(MfbaiError):  # noqa: N818
+    """A study was deleted while it was in use: nothing of it is left."""
+
+
+class StudyRenamed(MfbaiError):  # noqa: N818
+    """A study on a server has another name now, `.name`."""
+
+    def __init__(self, told: str, name: str | None = None) -> None:
+        super().__init__(told)
+        self.name = name
 
 
 class StudyOver(MfbaiError):  # noqa: N818

@@ -134,10 +134,12 @@ class RemoteStudy:
         answer = self._get("view")
         with self._client.understanding():
             columns = answer["history"]
-            rows = zip(columns["cost"], columns["risk"], columns["evidence"], columns["leader"], strict=True)
+            shares = columns.get("spent") or []  # of the arms that a page shows: of all, if they are few
+            whole = shares if len(shares) == self.problem.n_arms else []
+            rows = zip(columns["cost"], columns["risk"], columns["evidence"], columns["leader"], *whole, strict=True)
             return [
-                Point(cost, risk, float("inf") if evidence is None else evidence, leader)
-                for cost, risk, evidence, leader in rows
+                Point(cost, risk, float("inf") if evidence is None else evidence, leader, tuple(spent))
+                for cost, risk, evidence, leader, *spent in rows
             ]
 
     def trials(self) -> list[tuple[str, tuple[int, int]]]:

@@ -1,6 +1,7 @@
 """Live studies: ask, tell, and a verdict that can be audited.
 
 study         creating and loading studies; `Study`: ask, tell, status
+care          its name, note, tags, pauses and end, beside the journal
 ledger        the journal as one process has it, and writing to it in turns
 journal       events and their hashes
 fold          the state that a journal amounts to
@@ -8,6 +9,8 @@ rounds        rounds of evaluations in which arms share seeds
 surplus       when more evaluations under way would be a waste
 settings      what a study was asked to find out, and how; seeds
 limits        what a study accepts: forms of names and ids, sizes
+table         its trials as a table: pandas, CSV
+catalogue     the studies of a storage, as a list
 status        trials, and where a study stands
 batches       values of many trials, told together
 parts         trials that are several evaluations

@@ -46,7 +46,7 @@ from mfbai.stopping import contrasts, e_process
 from mfbai.strategies import STRATEGIES
 from mfbai.study import bearing
 from mfbai.study.bearing import Values
-from mfbai.study.history import History, Point
+from mfbai.study.history import SHARES, History, Point
 from mfbai.study.rounds import OWN, Planned, Rounds
 from mfbai.study.settings import STOP, Settings, is_proven
 from mfbai.study.surplus import Scratch, make_scratch, needed_for_surplus, surplus
@@ -442,7 +442,9 @@ class Fold:
     def point(self) -> Point:
         """Where the study stands now, for its history."""
         found = self.risk(None if self.verdict is None else self.verdict.arm_index)
-        return Point(self.cost, found.level, float(found.log_evidence.min()), self.leader(found))
+        spent = (self.told_counts * self.settings.problem.costs).sum(axis=1)
+        shares = tuple(spent.tolist()) if len(spent) <= SHARES else ()
+        return Point(self.cost, found.level, float(found.log_evidence.min()), self.leader(found), shares)
 
     def intervals(self) -> Array:
         """(K, 2) of the top means. With common seeds none is known, as nobody states how the values of an arm vary."""
@@ -507,7 +509,7 @@ class Fold:
         fold.waiting = {place: ((arm, fidelity), values) for place, (arm, fidelity), values in book["waiting"]}
         if fold.rounds is not None:
             fold.rounds.load(book["rounds"])
-        fold.history = History(book["stride"], [Point(*point) for point in book["points"]])
+        fold.history = History(book["stride"], [Point(*plain, tuple(spent)) for *plain, spent in book["points"]])
         if (verdict := book["verdict"]) is not None:
             verdict["alarms"] = tuple(BiasAlarm(**alarm) for alarm in verdict["alarms"])
             verdict[VARIED] = tuple(VarianceAlarm(**alarm) for alarm in verdict[VARIED])

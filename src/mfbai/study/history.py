@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 MOST = 256  # points kept: more than a picture shows
+SHARES = 200  # arms, at most, whose shares of the cost are kept at every point
 
 
 class Point(NamedTuple):
@@ -14,6 +15,7 @@ class Point(NamedTuple):
     risk: float  # of answering with the leader at that time; 1 if nothing was proven
     evidence: float  # the least over its rivals
     leader: int | None  # None while no arm had data
+    spent: tuple[float, ...] = ()  # on each arm; empty if there are many (SHARES)
 
 
 class History:

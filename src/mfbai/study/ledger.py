@@ -11,11 +11,11 @@ from contextlib import contextmanager, suppress
 from threading import RLock
 from typing import Any
 
-from mfbai.errors import MfbaiError, StorageError
+from mfbai.errors import MfbaiError, StorageError, StudyGone
 from mfbai.study.fold import Fold, snapshot_format
-from mfbai.study.journal import NOTHING, Event, canonical, seal
+from mfbai.study.journal import NOTHING, Event, Journal, canonical, seal
 from mfbai.study.settings import Settings, read_settings
-from mfbai.study.storage import Storage, Turn
+from mfbai.study.storage import Label, Storage, Turn
 
 SNAPSHOT_EVERY = 10_000  # events
 
@@ -27,7 +27,12 @@ class Ledger:
         self._storage = storage
         self._study = study
         self._mutex = RLock()
-        self.settings: Settings = read_settings(next(storage.read(study, 0)).body)
+        first = next(storage.read(study, 0), None)
+        if first is None:
+            raise _gone(None)
+        self.settings: Settings = read_settings(first.body)
+        self._label = Label(self.settings.name)  # as it was last read
+        self._label = self._checked(storage.label(study))
         self._known: Fold | None = None  # what the journal amounts to, as far as it was read
         self._log: list[tuple[int | None, Event]] = []  # events of this turn
         self._shared: Turn | None = None  # that of a block whose calls are kept together
@@ -39,13 +44,31 @@ class Ledger:
         with self._mutex:
             self._fold.compile()
 
-    def journal(self, first: int = 0) -> Iterator[Event]:
-        """The events from a number on, in the order they happened."""
-        return self._storage.read(self._study, first)
+    @property
+    def name(self) -> str:
+        """Its name, as it was when anything of the study was last read or written: it can be changed."""
+        return self._label.name
+
+    def journal(self, first: int = 0) -> Journal:
+        """The events from a number on, in the order they happened: a sequence, which reads what is looked at."""
+        return Journal(lambda n: self._storage.read(self._study, n), self.length, first)
 
     def length(self) -> int:
-        """How many events the journal has. While that is the same, nothing but leases can have changed."""
+        """How many events the journal has."""
         return self._storage.length(self._study)
+
+    def mark(self) -> tuple[int, int]:
+        """Another one with every event, and with every change of the name, the note, the tags, or a pause. While it is
+        the same, nothing but leases can have changed."""
+        with self._mutex:
+            self._label = self._checked(self._storage.label(self._study))
+            return self.length(), self._label.revision
+
+    def _checked(self, label: Label | None) -> Label:
+        """A label that was read; an error if the study was deleted."""
+        if label is None:
+            raise _gone(self._label.name)
+        return label
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -61,9 +84,7 @@ class Ledger:
             try:
                 yield
                 if self._spoilt:
-                    raise StorageError(
-                        f"study {self.settings.name!r}: a call went wrong half-way, nothing was kept; try again"
-                    )
+                    raise StorageError(f"study {self.name!r}: a call went wrong half-way, nothing was kept; try again")
             finally:
                 self._shared = None
 
@@ -85,6 +106,7 @@ class Ledger:
 
     def _look(self) -> None:
         """Read what others have written."""
+        self._label = self._checked(self._storage.label(self._study))
         try:
             self._take_in(self._storage.read(self._study, self._fold.events))
         except BaseException:
@@ -108,6 +130,7 @@ class Ledger:
             self._log.clear()
             try:
                 with self._storage.turn(self._study) as turn:
+                    self._label = self._checked(turn.label())
                     self._take_in(turn.read(fold.events))
                     yield turn
                     if self._log:
@@ -143,6 +166,11 @@ class Ledger:
             return
         if fold.events - turn.snapshot_at() >= SNAPSHOT_EVERY // 2:
             turn.keep_snapshot(fold.events, snapshot_format(), fold.dump())
+
+
+def _gone(name: str | None) -> StudyGone:
+    named = "the study" if name is None else f"study {name!r}"
+    return StudyGone(f"{named} was deleted: nothing of it is left, and results of its trials are not needed any more")
 
 
 def next_event(fold: Fold, body: Mapping[str, Any]) -> Event:

@@ -8,6 +8,10 @@ LONGEST_LEASE = 1e9  # seconds
 MOST_AT_ONCE = 1000  # trials in one `ask`: other callers wait while they are handed out
 MOST_PARTS = 10_000  # evaluations in one `ask`, where trials have parts
 LONGEST_REASON = 2000  # characters kept of why a trial failed
+LONGEST_NOTE = 20_000  # characters
+MOST_TAGS = 20  # of a study
+LONGEST_TAG = 40  # characters
+LONGEST_WORKER = 100  # characters of its name
 
 KEY = "[0-9a-f]{8}"  # of a study: its trials' ids end in it
 TRIAL_ID = rf"([1-9][0-9]{{0,8}})-({KEY})"  # number and key

@@ -102,6 +102,8 @@ class Cell(NamedTuple):
 class Notes:
     """The evaluations of a pilot, handed out and written down: what a crew works on."""
 
+    name = "pilot"
+
     def __init__(self, problem: Problem, cells: list[Cell], known: dict[Cell, float], file: IO[str] | None) -> None:
         self.problem = problem
         self.wanted = len(cells)

@@ -28,8 +28,9 @@ def state_of(status: Status) -> str:
     """The verdict, or how far from it the study is."""
     if status.result is not None:
         return verdict(status.result)
+    now = "Paused" if status.paused else "Running"
     if status.leader is None:
-        return f"Running: {leader(status)}."
+        return f"{now}: {leader(status)}."
     if status.risk < 1:
         sure = f"answering it now has a risk of {_sum(status.risk, status.problem.charged)} at most"
     else:
@@ -37,7 +38,7 @@ def state_of(status: Status) -> str:
     goal = f"the goal is {status.delta:g}" if is_proven(status.stopping) else f"{rule(status.stopping)} decides"
     proven = status.untrusted < 1 and status.untrusted != status.risk
     without = f" {WITHOUT}: risk {_sum(status.untrusted, status.problem.charged)}." if proven else ""
-    return f"Running: {leader(status)}; {sure}, {goal}.{without}"
+    return f"{now}: {leader(status)}; {sure}, {goal}.{without}"
 
 
 def verdict(verdict: Verdict) -> str:

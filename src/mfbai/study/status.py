@@ -15,6 +15,7 @@ from mfbai.analysis.variance import VarianceAlarm
 from mfbai.model.problem import Array, Problem
 from mfbai.study import sentences
 from mfbai.study.fold import ANY, Fold
+from mfbai.study.storage import Label
 from mfbai.study.verdict import Verdict, assumptions_of, reasons_of
 
 IN_WORDS = ("rests_on", "because")  # of a verdict: they follow from the problem
@@ -101,6 +102,7 @@ class Status:
     alarms: tuple[BiasAlarm, ...]  # data that contradict the bias bounds
     variance_alarms: tuple[VarianceAlarm, ...]  # data that contradict the stated variances
     result: Verdict | None
+    paused: bool = False  # it is running, but hands out nothing
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, which knows no infinities: they are None."""
@@ -136,6 +138,7 @@ def status_from_dict(body: Mapping[str, Any], problem: Problem) -> Status:
         "intervals": _table(body["intervals"], np.nan if problem.seeds == "common" else ends),
         "differences": _table(body["differences"], ends),
         "untrusted": body.get("untrusted", 1.0),  # a server of an earlier version does not say
+        "paused": bool(body.get("paused")),
         **_alarms(body, problem),
         "result": None if result is None else verdict_from_dict(result, problem),
     }
@@ -170,15 +173,16 @@ def _alarms(body: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
     }
 
 
-def describe_study(fold: Fold) -> Status:
-    """The status of a study whose journal amounts to `fold`."""
+def describe_study(fold: Fold, label: Label) -> Status:
+    """The status of a study with that label whose journal amounts to `fold`."""
     settings, verdict, problem = fold.settings, fold.verdict, fold.settings.problem
     found = fold.risk(None if verdict is None else verdict.arm_index)
     leader, said = fold.leader(found), None if verdict is None else verdict.untrusted
     counts, intervals = fold.counts, fold.intervals()
     status = Status(
-        name=settings.name,
+        name=label.name,
         state="running" if verdict is None else verdict.state,
+        paused=label.paused and verdict is None,
         problem=problem,
         strategy=settings.strategy,
         stopping=settings.rule,

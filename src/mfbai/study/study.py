@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import re
 import secrets
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mfbai._version import __version__
 from mfbai.checks import check_integers, real
-from mfbai.errors import Fault, Faults, InvalidInput, NothingToAsk, StudyOver, TrialClosed, suggestion
+from mfbai.errors import Fault, Faults, InvalidInput, NothingToAsk, StudyOver, StudyPaused, TrialClosed, suggestion
 from mfbai.model.instance import Instance
 from mfbai.model.problem import Array, Problem
 from mfbai.study import storage as storages
 from mfbai.study.batches import entries_of_all, read_pairs
+from mfbai.study.care import Care
 from mfbai.study.fold import Cell, Fold, contradiction
 from mfbai.study.history import Point
-from mfbai.study.ledger import Ledger, next_event
+from mfbai.study.ledger import next_event
 from mfbai.study.limits import (
     LEASE,
     LONGEST_LEASE,
     LONGEST_REASON,
+    LONGEST_WORKER,
     MOST_AT_ONCE,
     MOST_PARTS,
     REQUEST,
@@ -36,7 +40,11 @@ from mfbai.study.parts import Told, entries_of, listed, parts_of, read_told
 from mfbai.study.settings import HASH, STOP, Bias, Settings, check_name, new_settings
 from mfbai.study.status import Part, Status, Trial, describe_study
 from mfbai.study.storage import Storage, Turn
+from mfbai.study.table import Row, csv_lines, frame_of, rows_of, write_csv
 from mfbai.study.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def create_study(
@@ -96,13 +104,13 @@ def _opened(storage: str | Storage, *, create: bool = False) -> Storage:
     return storage if isinstance(storage, Storage) else Storage(storage, create=create)
 
 
-class Study(Ledger):
+class Study(Care):
     """A study in a storage: see `create_study` and `load_study`.
 
     Any number of processes and threads may have the same study open. What `tell` has acknowledged is on disk.
     """
 
-    _latest: tuple[str, Status] | None = None  # the status as of an event, by its hash: many arms take a while
+    _latest: tuple[Any, Status] | None = None  # the status, and what it is of: with many arms it takes a while
 
     @classmethod
     def _create(
@@ -137,10 +145,6 @@ class Study(Ledger):
         return Study._create(settings, self._storage, values)
 
     @property
-    def name(self) -> str:
-        return self.settings.name
-
-    @property
     def problem(self) -> Problem:
         return self.settings.problem
 
@@ -154,18 +158,22 @@ class Study(Ledger):
 
     # --- what workers do
 
-    def ask(self, *, lease: float = LEASE, request: str | None = None) -> Trial:
+    def ask(self, *, lease: float = LEASE, request: str | None = None, worker: str | None = None) -> Trial:
         """The next evaluation to make, for a worker that will take no more than `lease` seconds.
 
         If a lease runs out, the trial is handed out again, with the same seed: the first value that comes back counts.
         Raises `StudyOver` if there is a verdict, and `NothingToAsk` if results must come back first: what is under way
-        will use up the budget or may well decide, or many results wait for one that was asked for earlier.
+        will use up the budget or may well decide, or many results wait for one that was asked for earlier; a study that
+        is paused raises `StudyPaused`, which is one of these.
 
         `request` is an idempotency key: repeating it returns the same trials, as long as they have not been told.
+        `worker` is a name for tables (`to_frame`): by default that of this machine, and the number of this process.
         """
-        return self.ask_many(1, lease=lease, request=request)[0]
+        return self.ask_many(1, lease=lease, request=request, worker=worker)[0]
 
-    def ask_many(self, n: int, *, lease: float = LEASE, request: str | None = None) -> list[Trial]:
+    def ask_many(
+        self, n: int, *, lease: float = LEASE, request: str | None = None, worker: str | None = None
+    ) -> list[Trial]:
         """Up to n evaluations to make at once: fewer if no more can be handed out before results are back.
 
         That is 1000 at most, or as many as there are arms: the first evaluation of each can be one batch.
@@ -177,16 +185,21 @@ class Study(Ledger):
         if not faults and n > (allowed := max(MOST_AT_ONCE, self.problem.n_arms)):
             faults.add("n", f"is {n}: ask for {allowed} at once, at most")
         seconds = _check_lease(faults, lease)
+        named = check_worker(faults, worker)
         faults.raise_if_any("call")
         why = None
         with self._turn() as turn:  # what it finds is used later: by then another thread may have changed the fold
             self._settle()
-            verdict = self._fold.verdict
-            trials = [] if verdict else self._hand_out(turn, min(int(n), self._most_trials), seconds, request)
-            if not verdict and not trials:
+            verdict, paused = self._fold.verdict, self.paused
+            idle = verdict is not None or paused
+            trials = [] if idle else self._hand_out(turn, min(int(n), self._most_trials), seconds, request)
+            turn.assign([self._number(trial) for trial in trials], named)
+            if not idle and not trials:
                 why = self._fold.obstacle(self._fold.next_cell())
         if verdict is not None:
             raise StudyOver(f"study {self.name!r} is over: {verdict}", verdict.state)
+        if paused:
+            raise StudyPaused(f"study {self.name!r} is paused: it hands out nothing until somebody resumes it")
         if not trials:
             raise NothingToAsk(f"study {self.name!r} has nothing to hand out now: {why}, and ask again")
         return trials
@@ -350,9 +363,9 @@ class Study(Ledger):
         """Where the study stands."""
         with self._mutex:
             self._look()
-            at = self._fold.head
+            at = self._fold.head, self.name, self.paused
             if self._latest is None or self._latest[0] != at:
-                self._latest = at, describe_study(self._fold)
+                self._latest = at, describe_study(self._fold, self._label)
             return self._latest[1]
 
     def history(self) -> list[Point]:
@@ -393,6 +406,23 @@ class Study(Ledger):
                 self._look()
             cell = self._fold.open.get(number)
             return () if cell is None else parts_of(self.settings, trial, cell, self._fold.seed_number(number))
+
+    def to_frame(self) -> DataFrame:
+        """A pandas table with a row for each trial: arm, fidelity, seed, value, cost, when it was asked for and told,
+        worker, and state ("told", "late" if that was after the verdict, "failed", "under way")."""
+        return frame_of(self._rows())
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """The same table as CSV; also written to a file, if `path` is given."""
+        text = "".join(csv_lines(self._rows()))
+        if path is not None:
+            write_csv([text], path)
+        return text
+
+    def _rows(self) -> list[Row]:
+        workers = self._storage.workers(self._study)
+        self.mark()  # raises if the study is gone
+        return rows_of(self.problem, self.settings.key, self.journal(), workers)
 
     def export(self, path: str | Path | None = None) -> dict[str, Any]:
         """A certificate that anyone can check with `mfbai.verify`; also written to a file, if `path` is given."""
@@ -440,6 +470,16 @@ class Study(Ledger):
 def _refusal(trial: Any, told: str, kind: type[InvalidInput] = InvalidInput) -> InvalidInput:
     label = trial.id if isinstance(trial, Trial) else trial
     return kind([Fault(f"trial {label!r:.60}", told)])
+
+
+def check_worker(faults: Faults, worker: Any) -> str:
+    """A worker's name; if none is given, one for this process."""
+    if worker is None:
+        return f"{platform.node()}:{os.getpid()}"[:LONGEST_WORKER]
+    if not isinstance(worker, str) or len(worker) > LONGEST_WORKER or not worker.isprintable():
+        faults.add("worker", f"is {worker!r:.60}: give printable text of {LONGEST_WORKER} characters at most")
+        return ""
+    return worker
 
 
 def _check_lease(faults: Faults, lease: Any) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from math import isfinite
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from mfbai.model.problem import Array
 from mfbai.study import sentences
 from mfbai.study.forecast import Forecast
+from mfbai.study.history import Point
 from mfbai.study.journal import Event
 from mfbai.study.rows import Search, most_relevant, rows_of, stated_of, status_of, totals_of
 from mfbai.study.settings import is_proven
@@ -31,13 +32,14 @@ class Viewer:
         self.study = study
         self._forecast = Forecast(study)
         self._search = Search(study.problem.arms)
-        self._known: tuple[int, Status] | None = None  # the last status, and how many events it was made of
+        self._known: tuple[tuple[int, int], Status] | None = None  # the last status, and the study's mark by then
         self._first: dict[str, Any] | None = None  # what is shown of the first event, which has the whole problem
 
     def view(self) -> dict[str, Any]:
         """Everything that the page shows, for JSON."""
         study = self.study
-        events, status = self._status()
+        (events, _), status = self._status()
+        label = study.label
         points = study.history()
         problem = status.problem
         optimal = self._optimal(status)
@@ -54,12 +56,17 @@ class Viewer:
             "proof_decides": is_proven(status.stopping),
             "progress": proven(status),
             "events": events,
+            "paused": status.paused,
+            "note": label.note,
+            "tags": list(label.tags),
+            "created": self._created(),
             **stated_of(problem, shown, optimal),
             "history": {
                 "cost": [point.cost for point in points],
                 "risk": [point.risk for point in points],
                 "evidence": [point.evidence if isfinite(point.evidence) else None for point in points],
                 "leader": [point.leader for point in points],
+                "spent": _shares(points, shown),
             },
             "remaining": None if optimal is None and status.result is None else self._forecast.remaining(status),
             "recent": self._recent(events),
@@ -73,11 +80,20 @@ class Viewer:
         rows = rows_of(status, found[offset : offset + limit], self._optimal(status))
         return {**rows, "total": len(found), "n_arms": status.problem.n_arms}
 
-    def _status(self) -> tuple[int, Status]:
-        events = self.study.length()  # first: if the rest is newer, the next view comes soon
-        if self._known is None or self._known[0] != events:
-            self._known = events, self.study.status()
+    def _status(self) -> tuple[tuple[int, int], Status]:
+        mark = self.study.mark()  # first: if the rest is newer, the next view comes soon
+        if self._known is None or self._known[0] != mark:
+            self._known = mark, self.study.status()
         return self._known
+
+    def _created(self) -> float:
+        at: float = self._beginning()["at"]
+        return at
+
+    def _beginning(self) -> dict[str, Any]:
+        if self._first is None:
+            (self._first,) = recent(self.study, islice(self.study.journal(), 1))
+        return self._first
 
     def _optimal(self, status: Status) -> Array | None:
         if status.problem.n_arms > MOST_FORECAST:
@@ -91,17 +107,14 @@ class Viewer:
         shown = recent(self.study, self.study.journal(start))
         if start > 1 or len(shown) >= RECENT:
             return shown
-        if self._first is None:
-            (self._first,) = recent(self.study, islice(self.study.journal(0), 1))
-        return [*shown, self._first]
+        return [*shown, self._beginning()]
 
 
-def summary_of(status: Status) -> dict[str, Any]:
-    """A line about a study, for a list."""
-    told = {name: getattr(status, name) for name in ("name", "state", "leader", "risk", "delta", "cost", "told")}
-    shape = {"arms": status.problem.n_arms, "fidelities": status.problem.n_fidelities}
-    alarms = {"alarms": len(status.alarms), "variance_alarms": len(status.variance_alarms)}
-    return {**told, "progress": proven(status), **alarms, **shape}
+def _shares(points: Sequence[Point], shown: Sequence[int]) -> list[list[float]] | None:
+    """What was spent on each arm that is shown, at each point; None if that was not kept."""
+    if not all(point.spent for point in points):
+        return None
+    return [[point.spent[arm] for point in points] for arm in shown]
 
 
 def recent(study: Study, events: Iterable[Event]) -> list[dict[str, Any]]:

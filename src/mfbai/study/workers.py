@@ -29,7 +29,9 @@ from mfbai.errors import (
     InvalidInput,
     NothingToAsk,
     StorageError,
+    StudyGone,
     StudyOver,
+    StudyPaused,
     TrialClosed,
     WorkerLost,
 )
@@ -41,6 +43,7 @@ RENEWED_LEASE = 60.0  # seconds; renewed while the coordinator lives, so that a 
 LONGEST_OUTAGE = 60.0  # seconds that a storage may be away
 GIVE_UP = 3  # trials of a cell in a row that may fail
 LOOK = 0.1  # seconds between two looks at whether all is done
+LOOK_PAUSED = 1.0  # seconds between two looks at whether a paused study was resumed
 GRACE = 1.0  # seconds that evaluations have to end, once nothing new is begun
 LARGE = 1_000_000  # bytes of a function that is worth a word
 MOST_AHEAD = 8  # evaluations that wait for each worker
@@ -76,6 +79,8 @@ class Crew:
         self._calls: dict[Future[Back], Call] = {}
         self._returned: SimpleQueue[Future[Back]] = SimpleQueue()
         self._over = False  # the study has its verdict
+        self._paused = False
+        self._name = study.name
         self._ask_at = 0.0  # the time at which to ask again, if nothing could be handed out
         self._seconds = 1.0  # that an evaluation takes, about
         self._evaluated = 0
@@ -308,10 +313,25 @@ class Crew:
         try:
             while sum(len(trial.parts) or 1 for trial in asked) < room and self._may_ask():
                 asked.append(self._once(lambda: self.study.ask(lease=self.lease)))
+                self._hear(paused=False)
         except StudyOver:
             self._over = True
+        except StudyPaused:
+            self._hear(paused=True)
+            self._ask_at = time.monotonic() + LOOK_PAUSED
         except NothingToAsk:
             self._ask_at = time.monotonic() + LOOK
+
+    def _hear(self, *, paused: bool) -> None:
+        """Report what others did to the study: a pause and its end, another name."""
+        if self.study.name != self._name:
+            self.say(f"study {self._name!r} is called {self.study.name!r} now; this goes on")
+            self._name = self.study.name
+        if paused and not self._paused:
+            self.say(f"study {self._name!r} is paused: waiting until somebody resumes it")
+        if self._paused and not paused:
+            self.say(f"study {self._name!r} was resumed")
+        self._paused = paused
 
     def _once(self, call: Callable[[], T]) -> T:
         """A call of the study; it is repeated here unless the whole turn is."""
@@ -385,15 +405,18 @@ class Crew:
 
     def _keep_leases(self) -> None:
         while not self.stop.wait(self.lease / 3):
-            with suppress(StorageError), self._together():  # a lease that ends costs a second evaluation, no more
-                for job in list(self._jobs):
-                    self.study.renew(job.trial, lease=self.lease)
+            try:
+                with suppress(StorageError), self._together():  # a lease that ends costs a second evaluation, no more
+                    for job in list(self._jobs):
+                        self.study.renew(job.trial, lease=self.lease)
+            except StudyGone as gone:  # long evaluations need not come to their end
+                self._end(gone)
 
     def _release_all(self) -> None:
         for job in list(self._jobs):
             try:
                 self.study.release(job.trial)
-            except StorageError:
+            except (StorageError, StudyGone):
                 return
 
 

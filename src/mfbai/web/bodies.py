@@ -303,6 +303,9 @@ class HistoryBody(BaseModel):
     risk: list[float]
     evidence: list[float | None]
     leader: list[int | None]
+    spent: list[list[float]] | None = Field(
+        description="For each arm shown, what was spent on it at each point; null for more than 200 arms."
+    )
 
 
 class RecentEvent(BaseModel):

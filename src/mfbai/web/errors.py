@@ -12,9 +12,12 @@ from mfbai.errors import (
     Fault,
     InvalidInput,
     MfbaiError,
+    NoteChanged,
     NothingToAsk,
     StorageError,
+    StudyGone,
     StudyOver,
+    StudyRenamed,
     TrialClosed,
     UnknownName,
 )
@@ -32,7 +35,10 @@ PATTERNS = {
 }
 STATUS_OF: dict[type[MfbaiError], int] = {
     NothingToAsk: 409,
+    NoteChanged: 409,
+    StudyGone: 404,
     StudyOver: 409,
+    StudyRenamed: 404,
     TrialClosed: 409,
     NameTaken: 409,
     InvalidInput: 422,
@@ -70,6 +76,8 @@ async def on_error(request: Request, error: Any) -> Response:
     more: dict[str, Any] = {} if faults is None else {"faults": faults}
     if isinstance(error, StudyOver) and error.state is not None:
         more["state"] = error.state
+    if isinstance(error, StudyRenamed):
+        more["name"] = error.name
     headers = {"Retry-After": "1"} if isinstance(error, NothingToAsk | StorageError) else None
     return _response(status, kind.__name__, str(error), headers, **more)
 

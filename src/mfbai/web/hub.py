@@ -10,8 +10,9 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from mfbai.study import load_study
+from mfbai.study.catalogue import summary_of
 from mfbai.study.storage import Storage
-from mfbai.study.view import Viewer, summary_of
+from mfbai.study.view import Viewer
 from mfbai.web.bodies import as_json
 from mfbai.web.queue import Queue
 from mfbai.web.streams import MOST_WATCHERS, Streams
@@ -31,7 +32,7 @@ class Desk:
         self.study = viewer.study
         self._viewer = viewer
         self._hub = hub
-        self._streams = Streams(lambda: self.read(self.study.length), self.view, lambda: hub.full)
+        self._streams = Streams(lambda: self.read(self.study.mark), self.view, lambda: hub.full)
         self._queue = Queue(self.study, hub.threads, self._streams.changed)
         self._summary: tuple[int, dict[str, Any]] | None = None
         if hub.closing:
@@ -57,7 +58,7 @@ class Desk:
         """A line about the study, for a list."""
         events = self.study.length()
         if self._summary is None or self._summary[0] != events:
-            self._summary = events, summary_of(self.study.status())
+            self._summary = events, {"name": self.study.name, **summary_of(self.study.status())}
         return self._summary[1]
 
     async def view(self) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
-from mfbai.errors import MfbaiError
+from mfbai.errors import MfbaiError, StudyGone
 from mfbai.web.bodies import as_json
 
 MOST_WATCHERS = 200
@@ -22,19 +22,19 @@ HEARTBEAT = 15.0  # seconds of silence, at most
 class Streams:
     """The streams of one study.
 
-    length    the number of events in its journal
+    mark      another one with every change of the study
     view      what the page shows, as JSON
     is_full   whether the server has too many streams, of all studies
     """
 
     def __init__(
         self,
-        length: Callable[[], Awaitable[int]],
+        mark: Callable[[], Awaitable[Any]],
         view: Callable[[], Awaitable[bytes]],
         is_full: Callable[[], bool],
     ) -> None:
         self.watchers = 0
-        self._length = length
+        self._mark = mark
         self._view = view
         self._is_full = is_full
         self._closing = False
@@ -54,12 +54,14 @@ class Streams:
             self._reporter = asyncio.create_task(self._report())
         seen = 0
         try:
-            while not self._closing:
+            while True:
                 number, message = self._message
                 if number > seen:
                     seen = number
                     yield message
                     continue
+                if self._closing:
+                    return
                 try:
                     async with asyncio.timeout(HEARTBEAT):
                         await self._news.wait()
@@ -94,11 +96,14 @@ class Streams:
             self._reporter = None
 
     async def _look(self, known: Any) -> Any:
-        """Publish what is new since `known`: a number of events, or the text of an error. Returns what is known now."""
+        """Publish what is new since `known`: a mark, or the text of an error. Returns what is known now."""
         event, now, data = "view", known, b""
         try:
-            if (now := await self._length()) != known:
+            if (now := await self._mark()) != known:
                 data = await self._view()
+        except StudyGone as gone:  # that was the last message
+            event, now, data = "gone", str(gone), as_json({"detail": str(gone)})
+            self._closing = True
         except Exception as error:  # the watchers see that there is one, and the next look may succeed
             now = str(error) if isinstance(error, MfbaiError) else "the server cannot show this study"
             event, data = "problem", as_json({"detail": now})

@@ -13,13 +13,26 @@ from mfbai.study.storage.storage import (
     DEFAULT,
     IN_MEMORY,
     STORAGES,
+    Label,
     NameTaken,
+    Shelved,
     Storage,
     Turn,
     name_taken,
     unknown_storage,
 )
 
-__all__ = ["DEFAULT", "IN_MEMORY", "STORAGES", "NameTaken", "Storage", "Turn", "name_taken", "unknown_storage"]
+__all__ = [
+    "DEFAULT",
+    "IN_MEMORY",
+    "STORAGES",
+    "Label",
+    "NameTaken",
+    "Shelved",
+    "Storage",
+    "Turn",
+    "name_taken",
+    "unknown_storage",
+]
 
 STORAGES.update(sqlite=SQLite, postgresql=PostgreSQL)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
@@ -15,7 +17,17 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 from mfbai.errors import StorageError
 from mfbai.study.journal import Event
 from mfbai.study.storage import tables as t
-from mfbai.study.storage.storage import EXAMPLE, Storage, Turn, hide_password, invalid_url, name_taken, unknown_storage
+from mfbai.study.storage.storage import (
+    EXAMPLE,
+    Label,
+    Shelved,
+    Storage,
+    Turn,
+    hide_password,
+    invalid_url,
+    name_taken,
+    unknown_storage,
+)
 
 BATCH = 10_000  # events read at once
 
@@ -73,6 +85,34 @@ class SqlTurn(Turn):
     def end_leases(self, trials: Sequence[int]) -> None:
         if trials:
             self._connection.execute(t.END_LEASE, [{"id": self._study, "number": trial} for trial in trials])
+
+    def label(self) -> Label | None:
+        return _label(self._connection, self._study)
+
+    def relabel(self, label: Label) -> None:
+        other = self._connection.execute(t.FIND, {"wanted": label.name}).scalar()
+        if other not in (None, self._study):
+            raise name_taken(label.name)
+        row = {**label._asdict(), "paused": int(label.paused), "tags": json.dumps(label.tags)}
+        try:
+            self._connection.execute(
+                t.RELABEL, {"number": self._study, **{f"new_{name}": value for name, value in row.items()}}
+            )
+        except IntegrityError:  # another process was quicker
+            raise name_taken(label.name) from None
+
+    def delete(self) -> None:
+        for table in t.OWNED:
+            self._connection.execute(sa.delete(table).where(table.c.study == self._study))
+        gone = {"name": f"\n{self._study}", "note": "", "tags": "[]", "deleted": 1}
+        self._connection.execute(sa.update(t.studies).where(t.studies.c.id == self._study).values(gone))
+
+    def assign(self, trials: Sequence[int], worker: str) -> None:
+        if not trials:
+            return
+        self._connection.execute(t.FORGET_WORKER, [{"id": self._study, "number": trial} for trial in trials])
+        rows = [{"study": self._study, "trial": trial, "worker": worker} for trial in trials]
+        self._connection.execute(t.ADD_WORKER, rows)
 
     def snapshot_at(self) -> int:
         return self._connection.execute(t.SNAPSHOT_AT, {"id": self._study}).scalar() or 0
@@ -152,7 +192,8 @@ class SqlStorage(Storage):
 
     def names(self) -> list[str]:
         with self._reading() as connection:
-            return list(connection.execute(sa.select(t.studies.c.name).order_by(t.studies.c.id)).scalars())
+            living = sa.select(t.studies.c.name).where(t.studies.c.deleted == 0).order_by(t.studies.c.id)
+            return list(connection.execute(living).scalars())
 
     def create(self, name: str, first: Sequence[Event]) -> int:
         with self._writing() as connection:
@@ -183,6 +224,41 @@ class SqlStorage(Storage):
     def length(self, study: int) -> int:
         with self._reading() as connection:
             return int(connection.execute(t.LENGTH, {"id": study}).scalar_one())
+
+    def label(self, study: int) -> Label | None:
+        with self._reading() as connection:
+            return _label(connection, study)
+
+    def workers(self, study: int) -> dict[int, str]:
+        with self._reading() as connection:
+            return {row.trial: row.worker for row in connection.execute(t.WORKERS, {"id": study})}
+
+    def overview(self) -> list[Shelved]:
+        with self._reading() as connection:
+            rows = connection.execute(t.OVERVIEW).all()
+        found = []
+        for *label, study, last, first, text in rows:
+            created = _time(first)
+            found.append(Shelved(study, _read_label(*label), last + 1, created, _time(text) if text else created))
+        return found
+
+    def find_key(self, key: str) -> int | None:
+        with self._reading() as connection:
+            found = connection.execute(t.WITH_KEY, {"text": f'"key":"{key}"'}).scalars().all()
+        numbers = [study for study in found if next(self.read(study, 0)).body.get("key") == key]
+        return numbers[0] if numbers else None
+
+    def summaries(self, form: str) -> dict[int, tuple[int, str]]:
+        with self._reading() as connection:
+            return {study: (n, body) for study, n, body in connection.execute(t.SUMMARIES, {"form": form})}
+
+    def keep_summary(self, study: int, n: int, form: str, text: str) -> None:
+        with self.turn(study) as turn:
+            if turn.label() is None:
+                return
+            connection = turn._connection  # type: ignore[attr-defined]
+            connection.execute(sa.delete(t.summaries).where(t.summaries.c.study == study))
+            connection.execute(sa.insert(t.summaries), {"study": study, "n": n, "format": form, "body": text})
 
     def snapshot(self, study: int, form: str) -> bytes | None:
         wanted = sa.select(t.snapshots.c.body).where(t.snapshots.c.study == study, t.snapshots.c.format == form)
@@ -232,6 +308,7 @@ class SqlStorage(Storage):
                 connection.execute(sa.text(statement))
             version += 1
             connection.execute(sa.update(t.schema).values(version=version))
+        t.tables.create_all(connection)
         return version
 
     def _make_tables(self, connection: sa.Connection) -> None:
@@ -258,6 +335,21 @@ def _in_batches(read: Any, first: int) -> Iterator[Event]:
         if len(batch) < BATCH:
             return
         first += BATCH
+
+
+def _label(connection: sa.Connection, study: int) -> Label | None:
+    row = connection.execute(t.LABEL, {"id": study}).one_or_none()
+    return None if row is None else _read_label(*row)
+
+
+def _read_label(name: str, paused: int, note: str, tags: str, revision: int) -> Label:
+    return Label(name, bool(paused), note, tuple(json.loads(tags)), revision)
+
+
+def _time(text: str) -> float:
+    """When an event happened, given the beginning of its text, or all of it."""
+    found = re.search(r'"at":([0-9.e+-]+)', text)
+    return float(found[1]) if found else 0.0
 
 
 def _read_batch(connection: sa.Connection, study: int, first: int) -> list[Event]:

@@ -1,7 +1,8 @@
 """What a storage of studies must do, and which class a URL stands for.
 
 A storage keeps the journals of studies. The events are the truth and are only ever added. Leases say until when a trial
-belongs to a worker. A snapshot saves replaying: it is only a cache, and deleting it is safe.
+belongs to a worker. A snapshot saves replaying: it is only a cache, and deleting it is safe; so is a summary. A label
+has what people change of a study: its name, note and tags, and whether it is paused. It is not part of the proof.
 
 A process that writes to a study has it to itself for that moment (`Storage.turn`), and first reads what others wrote.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError
@@ -28,6 +29,26 @@ STORAGES: dict[str, type[Storage]] = {}  # by the scheme of their URLs
 
 class NameTaken(InvalidInput):
     """A study of that name exists already."""
+
+
+class Label(NamedTuple):
+    """What is kept of a study beside its journal: anyone who may write to it can change this, and it proves nothing."""
+
+    name: str
+    paused: bool = False  # it hands out nothing
+    note: str = ""  # Markdown
+    tags: tuple[str, ...] = ()
+    revision: int = 0  # how often it was changed
+
+
+class Shelved(NamedTuple):
+    """A study as it is listed: what can be said of it without replaying its journal."""
+
+    study: int  # its number
+    label: Label
+    events: int
+    created: float  # when, in seconds
+    active: float  # when the last event happened
 
 
 class Turn:
@@ -83,6 +104,21 @@ class Turn:
         for trial in trials:
             self.end_lease(trial)
 
+    def label(self) -> Label | None:
+        """The label; None if the study was deleted."""
+        raise NotImplementedError
+
+    def relabel(self, label: Label) -> None:
+        """Replace the label. Raises `name_taken(name)` if another study has that name."""
+        raise NotImplementedError
+
+    def delete(self) -> None:
+        """Remove the study with all that is kept of it. Its number is never given to another one."""
+        raise NotImplementedError
+
+    def assign(self, trials: Sequence[int], worker: str) -> None:
+        """Remember to which worker trials were handed out last; by default that is not kept."""
+
     def snapshot_at(self) -> int:
         """How many events the snapshot covers; 0 if there is none."""
         raise NotImplementedError
@@ -129,6 +165,39 @@ class Storage:
     def length(self, study: int) -> int:
         """How many events a study has."""
         raise NotImplementedError
+
+    def label(self, study: int) -> Label | None:
+        """The label of a study; None if it was deleted."""
+        raise NotImplementedError
+
+    def workers(self, study: int) -> dict[int, str]:
+        """The worker that each trial was handed out to last, as far as it is known; by default it is not."""
+        return {}
+
+    def overview(self) -> list[Shelved]:
+        """All studies, in the order they were created; by default from the other methods."""
+        return [found for name in self.names() if (found := self._shelved(self.find(name))) is not None]
+
+    def _shelved(self, study: int) -> Shelved | None:
+        label, events = self.label(study), self.length(study)
+        if label is None or events == 0:
+            return None
+        first, last = (next(self.read(study, n)).body["at"] for n in (0, events - 1))
+        return Shelved(study, label, events, first, last)
+
+    def find_key(self, key: str) -> int | None:
+        """The number of the study whose trials' ids end in that key; None if there is none. By default it looks at the
+        first event of each."""
+        numbers = map(self.find, self.names())
+        return next((study for study in numbers if next(self.read(study, 0)).body["key"] == key), None)
+
+    def summaries(self, form: str) -> dict[int, tuple[int, str]]:
+        """Of studies, by number: how many events a summary is of, and its text; only of that format. By default none
+        are kept."""
+        return {}
+
+    def keep_summary(self, study: int, n: int, form: str, text: str) -> None:
+        """Replace the summary of a study; by default none is kept."""
 
     def snapshot(self, study: int, form: str) -> bytes | None:
         """The body of the snapshot; None if there is none of that format."""

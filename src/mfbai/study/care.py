@@ -1,0 +1,121 @@
+"""Care for a study: its name, a note, tags, pauses, and its end. All of it is kept beside the journal, not in it: it
+can be changed, and the proof rests on none of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from mfbai.errors import Fault, Faults, InvalidInput, NoteChanged, StudyOver
+from mfbai.study.ledger import Ledger
+from mfbai.study.limits import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS
+from mfbai.study.settings import check_name
+from mfbai.study.storage import Label, Turn
+
+
+class Care(Ledger):
+    """What can be done with any study, at any time, by anyone who may write to it."""
+
+    @property
+    def label(self) -> Label:
+        """Its name, note and tags and whether it is paused, as they were last read."""
+        return self._label
+
+    @property
+    def paused(self) -> bool:
+        """Whether it hands out nothing for now, as this process knows it: nothing is read, so it is quick."""
+        return self._label.paused
+
+    @property
+    def note(self) -> str:
+        """What people wrote about the study, in Markdown."""
+        return self._read_label().note
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Words to find the study by."""
+        return self._read_label().tags
+
+    def _read_label(self) -> Label:
+        with self._mutex:
+            self.mark()
+            return self._label
+
+    def rename(self, name: str) -> None:
+        """Give the study another name. Its journal, and so its certificate, keep the name that it was created with."""
+        faults = Faults()
+        check_name(faults, name)
+        faults.raise_if_any("call")
+        self._relabel(name=name)
+
+    def pause(self) -> None:
+        """Hand out nothing until `resume`: `ask` raises `StudyPaused`. Results of what is under way are accepted."""
+        with self._turn():
+            if (verdict := self._fold.verdict) is not None:
+                raise StudyOver(f"study {self.name!r} is over, it cannot be paused: {verdict}", verdict.state)
+            self._relabel(paused=True)
+
+    def resume(self) -> None:
+        """Hand out evaluations again."""
+        self._relabel(paused=False)
+
+    def set_note(self, text: str, *, before: str | None = None) -> None:
+        """Replace the note. With `before`, the note that an editor began with, raises `NoteChanged` if somebody else
+        has changed it since."""
+        checked = check_note(text)
+        with self._turn():
+            if before is not None and before != self._label.note:
+                told = "was changed by somebody else since you read it: look at it, and write yours again"
+                raise NoteChanged([Fault(f"the note of study {self.name!r}", told)])
+            self._relabel(note=checked)
+
+    def set_tags(self, tags: Iterable[str]) -> None:
+        """Replace the tags."""
+        self._relabel(tags=check_tags(tags))
+
+    def delete(self) -> None:
+        """Remove the study from the storage: its journal, note, tags and all. Workers on it learn of it (`StudyGone`)
+        when they next ask or tell. It cannot be undone; export its certificate first."""
+        with self._turn() as turn:
+            turn.delete()
+
+    def _relabel(self, **changes: Any) -> None:
+        with self._turn() as turn:
+            _change(turn, self._label, changes)
+            self._label = self._checked(turn.label())
+
+
+def _change(turn: Turn, label: Label, changes: dict[str, Any]) -> None:
+    changed = label._replace(**changes)
+    if changed != label:
+        turn.relabel(changed._replace(revision=label.revision + 1))
+
+
+def check_note(text: Any) -> str:
+    """A note that can be kept."""
+    if not isinstance(text, str) or len(text) > LONGEST_NOTE or not _is_text(text):
+        said = f"is {text!r:.60}: give text" if not isinstance(text, str) else "cannot be kept: give printable text"
+        raise InvalidInput([Fault("note", f"{said} of {LONGEST_NOTE:,} characters at most")])
+    return text
+
+
+def _is_text(text: str) -> bool:
+    return all(sign.isprintable() or sign in "\n\t\r\u200d\u00a0\u202f" for sign in text)
+
+
+def check_tags(tags: Any) -> tuple[str, ...]:
+    """Tags that can be kept: each once, in the order given."""
+    if isinstance(tags, str) or not isinstance(tags, Iterable):
+        raise InvalidInput([Fault("tags", f"is {tags!r:.60}: give a list of words")])
+    faults, found = Faults(), []
+    for tag in tags:
+        stripped = tag.strip() if isinstance(tag, str) else ""
+        if not stripped or len(stripped) > LONGEST_TAG or not stripped.isprintable() or "," in stripped:
+            told = f"give printable text of {LONGEST_TAG} characters at most, without commas"
+            faults.add("tag", f"is {tag!r:.60}: {told}")
+        found.append(stripped)
+    unique = tuple(dict.fromkeys(found))
+    if len(unique) > MOST_TAGS:
+        faults.add("tags", f"are {len(unique)}: give {MOST_TAGS} at most")
+    faults.raise_if_any("call")
+    return unique

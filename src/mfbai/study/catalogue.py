@@ -1,0 +1,110 @@
+"""The studies of a storage as a list: what each is about, filtered and sorted.
+
+Where a study stands is known once its journal was replayed. A summary of that is kept in the storage: it is only a
+cache, like a snapshot.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from mfbai.study.fold import snapshot_format
+from mfbai.study.status import Status, proven
+from mfbai.study.storage import Shelved, Storage
+from mfbai.study.study import Study
+
+PAUSED = "paused"
+STATES = ("running", PAUSED, "decided", "undecided", "alarm")
+NUMBERS = ("leader", "risk", "delta", "cost", "told", "pending")
+
+
+class Line(NamedTuple):
+    """A study in the list."""
+
+    shelved: Shelved
+    summary: dict[str, Any] | None  # see `summary_of`; None until the study was opened
+
+    @property
+    def state(self) -> str:
+        """One of STATES; empty while it is not known."""
+        if self.summary is None:
+            return ""
+        paused = self.shelved.label.paused and self.summary["state"] == "running"
+        return PAUSED if paused else str(self.summary["state"])
+
+    def to_dict(self) -> dict[str, Any]:
+        _, label, _, created, active = self.shelved
+        stands = self.summary or {"state": "opening"}
+        cared = {"paused": self.state == PAUSED, "tags": list(label.tags), "noted": bool(label.note)}
+        return {"name": label.name, **stands, **cared, "created": created, "active": active}
+
+
+# What a list can be sorted by.
+SORTS: dict[str, Callable[[Line], Any]] = {
+    "created": lambda line: line.shelved.created,
+    "active": lambda line: line.shelved.active,
+    "name": lambda line: line.shelved.label.name.casefold(),
+    "state": lambda line: STATES.index(line.state) if line.state else len(STATES),
+    "risk": lambda line: line.summary["risk"] if line.summary else 2.0,
+    "cost": lambda line: line.summary["cost"] if line.summary else -1.0,
+}
+
+
+def summary_of(status: Status) -> dict[str, Any]:
+    """Where a study stands, in a few numbers, for JSON."""
+    told = {name: getattr(status, name) for name in ("state", *NUMBERS)}
+    shape = {"arms": status.problem.n_arms, "fidelities": status.problem.n_fidelities}
+    alarms = {"alarms": len(status.alarms), "variance_alarms": len(status.variance_alarms)}
+    return {**told, "progress": proven(status), **alarms, **shape}
+
+
+def list_lines(storage: Storage) -> list[Line]:
+    """All studies in the order they were created, with the summaries that are kept and up to date."""
+    kept = storage.summaries(snapshot_format())
+    lines = []
+    for shelved in storage.overview():
+        n, text = kept.get(shelved.study, (-1, ""))
+        lines.append(Line(shelved, json.loads(text) if n == shelved.events else None))
+    return lines
+
+
+def completed(storage: Storage, line: Line) -> Line:
+    """With its summary, which is made and kept if it is missing."""
+    if line.summary is not None:
+        return line
+    summary = summary_of(Study(storage, line.shelved.study).status())
+    keep(storage, line.shelved, summary)
+    return line._replace(summary=summary)
+
+
+def keep(storage: Storage, shelved: Shelved, summary: dict[str, Any]) -> None:
+    storage.keep_summary(shelved.study, shelved.events, snapshot_format(), json.dumps(summary))
+
+
+def matching(lines: Iterable[Line], state: str | None = None, tag: str | None = None, search: str = "") -> list[Line]:
+    """Those in a state, with a tag, and with a text in their name, tags, note or leader, in capitals or not."""
+    wanted = search.strip().casefold()
+    return [
+        line
+        for line in lines
+        if (state is None or line.state == state)
+        and (tag is None or tag in line.shelved.label.tags)
+        and (not wanted or wanted in _words(line))
+    ]
+
+
+def _words(line: Line) -> str:
+    _, label, *_ = line.shelved
+    return "\n".join([label.name, *label.tags, label.note, str((line.summary or {}).get("leader") or "")]).casefold()
+
+
+def ordered(lines: Iterable[Line], sort: str = "created", descending: bool = False) -> list[Line]:
+    """Sorted by one of SORTS; equals stay in the order they were created."""
+    return sorted(lines, key=SORTS[sort], reverse=descending)
+
+
+def tags_of(lines: Iterable[Line]) -> list[str]:
+    """Every tag that there is."""
+    return sorted({tag for line in lines for tag in line.shelved.label.tags}, key=str.casefold)
