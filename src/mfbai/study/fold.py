@@ -509,7 +509,8 @@ class Fold:
         fold.waiting = {place: ((arm, fidelity), values) for place, (arm, fidelity), values in book["waiting"]}
         if fold.rounds is not None:
             fold.rounds.load(book["rounds"])
-        fold.history = History(book["stride"], [Point(*plain, tuple(spent)) for *plain, spent in book["points"]])
+        points = [Point(*plain)._replace(spent=tuple(spent)) for *plain, spent in book["points"]]
+        fold.history = History(book["stride"], points)
         if (verdict := book["verdict"]) is not None:
             verdict["alarms"] = tuple(BiasAlarm(**alarm) for alarm in verdict["alarms"])
             verdict[VARIED] = tuple(VarianceAlarm(**alarm) for alarm in verdict[VARIED])
