@@ -74,10 +74,11 @@ class Recomputed(Differs):
 def make_certificate(study: Study) -> dict[str, Any]:
     """The certificate of a study as it stands."""
     events = [{**event.body, "hash": event.hash} for event in study.journal()]
+    study.read_label()  # it may have been deleted while its events were read
     verdicts = [event for event in events if event["kind"] == "verdict"]
     return {
         "format": FORMAT,
-        "study": study.name,
+        "study": study.settings.name,  # the one it was created with, as the journal has it
         "problem": study.problem.to_dict(),
         "verdict": verdicts[0] if verdicts else None,
         "versions": {
