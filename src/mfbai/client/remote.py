@@ -171,7 +171,7 @@ class RemoteStudy:
 
     def length(self) -> int:
         """How many events the journal has."""
-        found = self._get("view")
+        found = self._get("label")
         with self._client.understanding():
             return int(found["events"])
 

@@ -1,6 +1,7 @@
 """Live studies: ask, tell, and a verdict that can be audited.
 
 study         creating and loading studies; `Study`: ask, tell, status
+standing      what can be read of a study: status, history, trials, tables
 care          its name, note, tags, pauses and end, beside the journal
 ledger        the journal as one process has it, and writing to it in turns
 journal       events and their hashes

@@ -201,6 +201,7 @@ class LabelBody(BaseModel):
     paused: bool
     note: str
     tags: list[str]
+    events: int = Field(description="Of its journal.")
 
 
 class Created(BaseModel):

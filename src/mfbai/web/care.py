@@ -25,7 +25,7 @@ async def label(desk: TheDesk) -> Response:
 
 def _label(study: Study) -> dict[str, Any]:
     name, paused, note, tags, _ = study.label
-    return {"name": name, "paused": paused, "note": note, "tags": list(tags)}
+    return {"name": name, "paused": paused, "note": note, "tags": list(tags), "events": study.length()}
 
 
 async def _relabel(desk: Desk, work: Callable[[Study], None]) -> Response:
