@@ -13,6 +13,7 @@ limits        what a study accepts: forms of names and ids, sizes
 table         its trials as a table: pandas, CSV
 catalogue     the studies of a storage, as a list
 status        trials, and where a study stands
+additions     values from elsewhere, as a table
 batches       values of many trials, told together
 parts         trials that are several evaluations
 verdict       its end

@@ -102,16 +102,17 @@ class Standing(Care):
     def to_frame(self) -> DataFrame:
         """A pandas table with a row for each trial: arm, fidelity, seed, value, cost, when it was asked for and told,
         worker, and state ("told", "late" if that was after the verdict, "failed", "under way")."""
-        return frame_of(self._rows())
+        return frame_of(self.rows())
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """The same table as CSV; also written to a file, if `path` is given."""
-        text = "".join(csv_lines(self._rows()))
+        text = "".join(csv_lines(self.rows()))
         if path is not None:
             write_csv([text], path)
         return text
 
-    def _rows(self) -> list[Row]:
+    def rows(self) -> list[Row]:
+        """The trials in the order they were asked for."""
         workers = self._storage.workers(self._study)
         self.mark()  # raises if the study is gone
         return rows_of(self.problem, self.settings.key, self.journal(), workers)

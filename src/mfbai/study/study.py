@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mfbai._version import __version__
+from mfbai.analysis.values import Values
 from mfbai.checks import check_integers, real
 from mfbai.errors import Fault, Faults, InvalidInput, NothingToAsk, StudyOver, StudyPaused, TrialClosed, suggestion
 from mfbai.model.instance import Instance
 from mfbai.model.problem import Problem
 from mfbai.study import storage as storages
+from mfbai.study.additions import read_table, refuse_repeated
 from mfbai.study.batches import entries_of_all, read_pairs
 from mfbai.study.fold import Cell, Fold, contradiction
 from mfbai.study.ledger import next_event
@@ -319,14 +321,34 @@ class Study(Standing):
             with faults.absorb():
                 read.append(self.check_value(value, m))
         faults.raise_if_any("values")
-        if not read:
-            return
-        with self._turn():
-            if (verdict := self._fold.verdict) is not None:
-                raise StudyOver(f"study {self.name!r} is over, no values can be added: {verdict}", verdict.state)
-            self._check_cell((a, m), read)
-            self._append({"kind": "add", "arm": a, "fidelity": m, "values": read})
-            self._settle()
+        if read:
+            with self._turn():
+                self._add({(a, m): read})
+
+    def add_table(self, rows: Values) -> int:
+        """Count values that were measured elsewhere, of any cells: rows of arm, fidelity and value, a DataFrame with
+        these columns, or the path of a CSV file. All of them are looked at before the first is counted.
+
+        Returns how many count: if they bring the verdict, what comes after it does not. The same table cannot be added
+        twice, so that a call can be repeated.
+        """
+        table = read_table(self, rows)
+        with self._turn() as turn:
+            refuse_repeated(turn.read(0), table)
+            return self._add(table)
+
+    def _add(self, table: dict[Cell, list[float]]) -> int:
+        if (verdict := self._fold.verdict) is not None:
+            raise StudyOver(f"study {self.name!r} is over, no values can be added: {verdict}", verdict.state)
+        for cell, values in table.items():
+            self._check_cell(cell, values)
+        counted = 0
+        for (arm, fidelity), values in table.items():
+            if self._fold.verdict is None:
+                self._append({"kind": "add", "arm": arm, "fidelity": fidelity, "values": values})
+                self._settle()
+                counted += len(values)
+        return counted
 
     # --- reading what was given
 
