@@ -36,6 +36,11 @@ class Line(NamedTuple):
         paused = self.shelved.label.paused and self.summary["state"] == RUNNING
         return PAUSED if paused else str(self.summary["state"])
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing has happened for a while."""
+        return time.time() - self.shelved.active > QUIET
+
     def to_dict(self) -> dict[str, Any]:
         _, label, _, created, active = self.shelved
         stands = {**(self.summary or {}), "state": self.state or OPENING}
@@ -79,7 +84,7 @@ def summarised(storage: Storage, line: Line, study: Study | None = None) -> Line
         return line
     shelved = line.shelved
     summary = summary_of((study or Study(storage, shelved.study)).status())
-    if summary["state"] != RUNNING or time.time() - shelved.active > QUIET:
+    if summary["state"] != RUNNING or line.is_quiet:
         with storage.turn(shelved.study) as turn:
             if turn.label() is not None:
                 turn.keep_summary(shelved.events, snapshot_format(), json.dumps(summary))

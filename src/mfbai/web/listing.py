@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+import logging
 from typing import Any, NamedTuple
 
-from mfbai.errors import StudyGone
 from mfbai.study.catalogue import Line, list_lines, matching, ordered, summarised, tags_of
 from mfbai.web.hub import Hub
 
@@ -29,7 +28,8 @@ class Listing:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._known: dict[int, tuple[int, dict[str, Any]]] = {}  # of a study: how many events a summary is of, and it
+        self._known: dict[int, tuple[int, dict[str, Any] | None]] = {}  # of how many events a summary is, and it
+        self._looks: dict[int, asyncio.Task[None]] = {}  # under way
 
     async def lines(self, wanted: Wanted) -> tuple[list[Line], list[str]]:
         """The studies that match, in order, and all tags. Of those that take long to open, only labels are known."""
@@ -40,23 +40,30 @@ class Listing:
         return ordered(shown, wanted.sort, wanted.descending), tags_of(found)
 
     async def _catch_up(self, lines: list[Line]) -> None:
-        """Look at studies that have changed, the newest first."""
+        """Look at studies that have changed, the newest first. What takes long goes on for the next list."""
         self._known |= {line.shelved.study: (line.shelved.events, line.summary) for line in lines if line.summary}
-        changed = [line for line in reversed(lines) if not self._is_known(line)][:AT_ONCE]
-        tasks = [self._hub.opening(line.shelved.label.name) for line in changed]
-        if tasks:
-            await asyncio.wait(tasks, timeout=OPENING)
-            await self._hub.in_thread(lambda: self._look(changed))
+        changed = [line for line in reversed(lines) if not self._is_known(line)]
+        for line in changed[: AT_ONCE - len(self._looks)]:
+            study = line.shelved.study
+            if study not in self._looks:
+                self._looks[study] = asyncio.create_task(self._look(line))
+        if self._looks:
+            await asyncio.wait(self._looks.values(), timeout=OPENING)
 
     def _is_known(self, line: Line) -> bool:
         study, _, events, *_ = line.shelved
         return self._known.get(study, (0, {}))[0] == events
 
-    def _look(self, lines: list[Line]) -> None:
-        """Find out where studies stand, of those that are open by now."""
-        for line in lines:
-            study, label, events, *_ = line.shelved
-            desk = self._hub.found(label.name)
-            with suppress(StudyGone):
-                if desk is not None and (found := summarised(self._hub.storage, line, desk.study).summary) is not None:
-                    self._known[study] = events, found
+    async def _look(self, line: Line) -> None:
+        """Find out where a study stands."""
+        study, label, events, *_ = line.shelved
+        try:
+            # One that is busy will be looked at again soon: what is open need not be replayed then.
+            desk = self._hub.found(label.name) if line.is_quiet else await self._hub.opening(label.name)
+            known = None if desk is None else desk.study
+            found = await self._hub.while_opening(lambda: summarised(self._hub.storage, line, known).summary)
+            self._known[study] = events, found
+        except Exception:  # it was deleted or renamed meanwhile, or cannot be opened: the list goes on without it
+            logging.getLogger(__name__).debug("a study cannot be listed", exc_info=True)
+        finally:
+            del self._looks[study]
