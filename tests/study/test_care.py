@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mfbai import create_study, list_studies, load_study, verify
+from mfbai import create_study, identify, list_studies, load_study, verify
 from mfbai.errors import (
     InvalidInput,
     NoteChanged,
@@ -333,3 +333,13 @@ def test_a_storage_that_is_away_says_so(study, storage_url, tmp_path):
             file.write_bytes(b"not a database, by now")
         with pytest.raises(StorageError):
             load_study("s", storage=storage_url)
+
+
+def test_a_study_that_was_renamed_is_resumed_by_its_new_name(storage_url):
+    def evaluate(arm, fidelity, seed):
+        return {"plain": 0.3, "wide": 0.9, "deep": 0.4}[arm] + (seed % 100) / 1000
+
+    verdict = identify(evaluate, PROBLEM, 0.05, name="before", storage=storage_url)
+    load_study("before", storage=storage_url).rename("after")
+    assert identify(evaluate, PROBLEM, 0.05, name="after", storage=storage_url) == verdict
+    assert list_studies(storage=storage_url) == ["after"]

@@ -148,11 +148,12 @@ class Settings:
         }
 
     def differences(self, other: Settings) -> list[str]:
-        """The names of the settings that were asked for differently in another study of the same name."""
+        """The names of the settings that were asked for differently in another study, which has the same name now."""
         return [
             entry.name
             for entry in dataclasses.fields(self)
-            if entry.name not in ("key", "seeds", "reopens") and getattr(self, entry.name) != getattr(other, entry.name)
+            if entry.name not in ("name", "key", "seeds", "reopens")
+            and getattr(self, entry.name) != getattr(other, entry.name)
         ]
 
 
