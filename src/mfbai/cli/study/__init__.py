@@ -7,6 +7,7 @@ trials.py       ask, tell, fail, release: what a worker does by hand
 status.py       where a study stands
 run.py          run a program for each evaluation
 certificate.py  export and verify
+report.py       a certificate as a web page
 common.py       arguments that several have, and commands to suggest
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import typer
 
-from mfbai.cli.study import certificate, create, listing, reopen, run, status, trials
+from mfbai.cli.study import certificate, create, listing, reopen, report, run, status, trials
 
 app = typer.Typer(
     help="Live studies: ask, evaluate, tell, until the verdict.\n\n"
@@ -22,7 +23,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-for module in (create, listing, trials, status, run, reopen, certificate):
+for module in (create, listing, trials, status, run, reopen, certificate, report):
     module.add_to(app)
 
 
