@@ -1,4 +1,4 @@
-"""Reports as the tests use them: studies of every kind, a browser that may ask for nothing, and what a forger changes."""
+"""Reports as the tests use them: of odd and long studies, and what a forger changes."""
 
 import numpy as np
 
@@ -6,17 +6,22 @@ from mfbai import Gaussian, Problem, create_study
 from mfbai.study.report.page import Report, as_block, opening
 from mfbai.study.report.reading import END
 
-ODD = ["</script><script>alert(1)</script>", "\"quoted\" & 'so' <b>", "\u0645\u0631\u062d\u0628\u0627 abc", "\U0001f600 \u00e9\u2028", "=1+1"]
-ODD_NAME = "</title><!--\u202eodd & \U0001f600"
+ODD = [  # names that mean something to browsers, spreadsheets and shells, right-to-left and beyond 16 bits
+    "</script><script>alert(1)</script>",
+    "\"quoted\" & 'so', <b>",
+    "\u0645\u0631\u062d\u0628\u0627 abc",
+    "\U0001f600 \u00e9",
+    "=1+1",
+]
+ODD_NAME = "odd </script><!-- & \U0001f600"
 
 
 def odd_study(storage="sqlite://"):
-    """Of arms whose names mean something to browsers, spreadsheets and shells."""
     problem = Problem(ODD, [0.1, 1.0], [0.1, 0.0], Gaussian(0.04), fidelities=["</script>", "true \U0001f680"])
-    study = create_study(problem, 0.05, name="odd </script><!-- & \U0001f600", storage=storage)
+    study = create_study(problem, 0.05, name=ODD_NAME, storage=storage)
     rng = np.random.default_rng(3)
     while study.result is None:
-        trial = study.ask(worker="a \"worker\", </script>")
+        trial = study.ask(worker='a "worker", </script>')
         study.tell(trial, float(rng.normal(0.9 if trial.arm_index == 1 else 0.3, 0.2)))
     return study
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from mfbai._version import __version__
 from mfbai.study.certificate import Verification, parse, replay, same
-from mfbai.study.report.page import Report, parts_of
+from mfbai.study.report.beside import is_beside
+from mfbai.study.report.page import Report, parts_of, trials_of
 from mfbai.study.report.reading import blocks_of
 from mfbai.study.report.shown import replayed, shown_of
 
@@ -24,6 +25,8 @@ def check_report(text: str) -> Verification:
     found = replay(certificate)
     if not found:
         return found
+    if not is_beside(beside, trials_of(certificate)):
+        return _rejected(found, "its note, tags or workers are not as they would be written")
     made_by = certificate["versions"]["mfbai"]
     recomputed = shown_of(replayed(certificate))
     differs = _first_difference(shown, recomputed, exact=made_by == __version__)
@@ -42,12 +45,8 @@ def _rejected(found: Verification, told: str) -> Verification:
 
 def _not_as_made(text: str, report: Report) -> str | None:
     """Which part of a file differs from the report that it should be."""
-    try:
-        parts = parts_of(report)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return "what is beside its certificate is not as it would be written"
     place = 0
-    for what, expected in parts:
+    for what, expected in parts_of(report):
         if text[place : place + len(expected)] != expected:
             where = next((n for n, sign in enumerate(expected) if text[place + n : place + n + 1] != sign), 0)
             return f"its part {what!r} was changed, at character {place + where}"

@@ -65,6 +65,11 @@ def parts_of(report: Report) -> list[Part]:
     ]
 
 
+def trials_of(certificate: Mapping[str, Any]) -> int:
+    """How many evaluations were handed out."""
+    return sum(event["kind"] == "ask" for event in certificate["journal"])
+
+
 def as_json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 

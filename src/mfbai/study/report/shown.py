@@ -1,4 +1,4 @@
-"""What a report shows beside its certificate: what follows from the journal, and what was kept beside it."""
+"""What a report shows: all of it follows from the journal, which is replayed for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from mfbai.study.verdict import assumptions_of
 from mfbai.study.view import Viewer
 from mfbai.text import digits
 
-NOBODY = -1  # stands for the worker of a trial of which none is known
 LEFT_OUT = ("tags", "paused", "note", "recent", "open")  # of a view: what is beside the journal, or in the table
 
 
@@ -41,23 +40,6 @@ class Replayed(Storage):
 
     def snapshot(self, study: int, form: str) -> None:
         return None
-
-
-def beside(study: Study, trials: int) -> dict[str, Any]:
-    """What is kept of a study beside its journal, for JSON: people may have changed it, and it proves nothing."""
-    label = study.label
-    workers = study.workers()
-    names = sorted(set(workers.values()))
-    number = {name: n for n, name in enumerate(names)}
-    of_trials = [number[workers[trial]] if trial in workers else NOBODY for trial in range(1, trials + 1)]
-    return {
-        "name": label.name,
-        "note": label.note,
-        "tags": list(label.tags),
-        "paused": label.paused,
-        "workers": names,
-        "worker_of": of_trials if names else [],
-    }
 
 
 def replayed(certificate: Mapping[str, Any]) -> Study:

@@ -11,6 +11,7 @@ const NARROW_ROW = 108; // where a row has four lines
 const TALLEST = 8_000_000; // pixels: browsers know no taller elements than some ten millions
 const SPARE = 6; // rows above and below those in view
 const PRINTED = 50; // rows
+const PATIENCE = 400; // ms between two looks at trials that are still being read
 const STATES = ["under way", "told", "late", "failed"];
 const ABOUT =
   "A row for each [trial]: what was asked for, and what came back. Values that were added from elsewhere are not trials. " +
@@ -52,6 +53,7 @@ export function trialsPanel(name) {
   let by = "trial";
   let descending = false;
   let printing = false;
+  let shownAt = -Infinity;
 
   const headers = COLUMNS.map(({ key, title }) => {
     const button = h("button", { type: "button", onclick: () => sortBy(key, key === by && !descending) }, title);
@@ -137,10 +139,13 @@ export function trialsPanel(name) {
     root,
     /** Show trials, of which there may be more later. */
     set(found, isComplete) {
+      const now = performance.now();
+      if (!isComplete && now - shownAt < PATIENCE) return;
       trials = found;
       complete = isComplete;
       download.hidden = !isComplete;
       choose();
+      shownAt = now;
     },
     fail(told) {
       setText(box, told);
