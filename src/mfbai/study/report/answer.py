@@ -7,7 +7,10 @@ from html import escape
 from html.parser import HTMLParser
 from typing import Any
 
-WITHOUT = "Pictures, the table of trials and the check of the journal need a browser that runs scripts."
+WITHOUT = (
+    "Pictures, the table of trials and the check of the journal need a browser that runs scripts. "
+    "If yours does, and you see none of them, this file was damaged."
+)
 
 
 def answer(certificate: Mapping[str, Any], shown: Mapping[str, Any]) -> str:

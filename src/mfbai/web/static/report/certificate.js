@@ -5,7 +5,7 @@ import { sha256 } from "./sha256.js";
 
 const FORMAT = "mfbai certificate 1";
 const NOTHING = "0".repeat(64); // what the first event is chained to
-const LINES = /\[\n {4}\{/y; // how mfbai begins a journal: every event is a line
+const LINES = /\[\n {4}\{"/y; // how mfbai begins a journal: every event is a line
 const END = "\n  ]";
 
 /** {stated: a map of canonical texts, facts: the same as values, events: the text of each event}. */

@@ -20,7 +20,7 @@ export function openerPanel(open) {
       try {
         await open(name, await read());
       } catch (error) {
-        throw error instanceof Unreadable ? new Error(`“${name}” cannot be shown: ${error.message}.`) : error;
+        throw new Error(`“${name}” cannot be shown: ${error.message}.`);
       }
     }).catch(() => root.scrollIntoView({ block: "nearest" }));
   const takeFile = (file) =>
