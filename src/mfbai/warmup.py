@@ -189,3 +189,4 @@ def _study(instance: Instance, strategy: str) -> None:
             study.tell(trial, values if trial.parts else values[0])
         study.status()
         verify(study.export())
+        study.report()

@@ -102,7 +102,8 @@ def facts_of(status: Status) -> list[list[str]]:
     """The key numbers, as pairs of texts."""
     verdict, problem = status.result, status.problem
     factor = None if verdict is None else verdict.breakdown
-    wider = "not known" if factor is None else "without limit" if factor == inf else f"{digits(factor, 4)} times"
+    known = None if factor is None or factor in (0, inf) else digits(sentences.rounded_down(factor), 4)
+    wider = "without limit" if factor == inf else "not known" if known is None else known
     budget = "" if status.max_cost is None else f" of {digits(status.max_cost)}"
     return [
         ["State", status.state],
@@ -111,7 +112,7 @@ def facts_of(status: Status) -> list[list[str]]:
         ["Evaluations", f"{status.told:,}"],
         ["Arms", f"{problem.n_arms:,}"],
         ["Fidelities", ", ".join(problem.fidelities)],
-        ["Breakdown factor: every bias bound may be wider by", wider],
+        ["Breakdown factor: times that every bias bound may be as wide", wider],
         ["Strategy and rule", f"{status.strategy}, {status.stopping}"],
         ["Alarms", str(len(status.alarms) + len(status.variance_alarms))],
     ]

@@ -72,7 +72,13 @@ function bears(verdict) {
   if (verdict.breakdown === "any") return "It rests on no bias bound.";
   if (typeof verdict.breakdown !== "number") return "How much wider the bounds may be is not known.";
   const without = verdict.untrusted < 1 ? `a risk of ${risk(verdict.untrusted)}` : "nothing is proven";
-  return `It stands even if every bias bound is ${number(verdict.breakdown, 4)} times as wide. Without any bias bound: ${without}.`;
+  return `It stands even if every bias bound is ${number(roundedDown(verdict.breakdown), 4)} times as wide. Without any bias bound: ${without}.`;
+}
+
+/** With four digits, and not more than is true. */
+function roundedDown(factor) {
+  const places = 3 - Math.floor(Math.log10(factor));
+  return Math.floor(factor * 10 ** places) / 10 ** places;
 }
 
 /** The averages of all values told and added: which of them count, and when, a replay finds. */
