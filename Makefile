@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo test check wheel bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-real
-.PHONY: bench-arms bench-engines bench-noise bench-control bench-pilot bench-workers postgresql chromium clean
+.PHONY: bench-arms bench-engines bench-noise bench-control bench-pilot bench-report bench-workers postgresql chromium clean
 
 demo: $(VENV)/ready
 	$(BIN)/mfbai demo
@@ -76,6 +76,9 @@ bench-studies: $(VENV)/dev postgresql
 
 bench-serve: $(VENV)/dev chromium
 	$(BIN)/python bench/serve.py
+
+bench-report: $(VENV)/dev chromium
+	$(BIN)/python bench/report.py
 
 bench-engines: $(VENV)/dev
 	$(BIN)/python bench/engines.py

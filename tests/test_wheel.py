@@ -80,3 +80,5 @@ def test_a_study_comes_to_its_verdict_and_certificate(installed):
     assert "arm 4" in installed("mfbai", "study", "status", "one")
     installed("mfbai", "study", "export", "one", "--out", "certificate.json")
     assert "arm 4" in installed("mfbai", "study", "verify", "certificate.json")
+    installed("mfbai", "study", "report", "one", "--out", "report.html")
+    assert "arm 4" in installed("mfbai", "study", "verify", "report.html")

@@ -40,8 +40,7 @@ from mfbai.simulation.engine import warm_up
 from mfbai.simulation.experiment import prepare
 from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
-from mfbai.study import create_study
-from mfbai.study.certificate import verify
+from mfbai.study import create_study, verify
 from mfbai.study.status import Part, Trial
 from mfbai.study.storage import IN_MEMORY
 
@@ -190,3 +189,4 @@ def _study(instance: Instance, strategy: str) -> None:
             study.tell(trial, values if trial.parts else values[0])
         study.status()
         verify(study.export())
+        study.report()

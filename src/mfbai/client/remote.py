@@ -13,7 +13,7 @@ from mfbai.errors import Fault, Faults, InvalidInput, StudyGone, StudyOver, Stud
 from mfbai.model.problem import Problem
 from mfbai.study import Status, Trial, Verdict
 from mfbai.study.care import check_note, check_tags
-from mfbai.study.certificate import write_certificate
+from mfbai.study.certificate import write_certificate, write_text
 from mfbai.study.history import Point
 from mfbai.study.journal import Event, Journal, canonical
 from mfbai.study.limits import LEASE, LONGEST_REASON
@@ -195,6 +195,13 @@ class RemoteStudy:
             write_certificate(made, Path(path))
         return made
 
+    def report(self, path: str | Path | None = None) -> str:
+        """The certificate as a web page that opens without a server: see `Study.report`."""
+        text = self._text_of("report")
+        if path is not None:
+            write_text([text], Path(path))
+        return text
+
     def to_frame(self) -> DataFrame:
         """A pandas table with a row for each trial: see `Study.to_frame`."""
         text = self.to_csv()
@@ -204,13 +211,15 @@ class RemoteStudy:
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """The same table as CSV; also written to a file, if `path` is given."""
-        with self._client.understanding():
-            text = self._kept(
-                lambda where: self._client.call_for_bytes("GET", f"{where}/trials.csv{self._key}")
-            ).decode()
+        text = self._text_of("trials.csv")
         if path is not None:
             write_csv([text], path)
         return text
+
+    def _text_of(self, what: str) -> str:
+        """A file of the server's."""
+        with self._client.understanding():
+            return self._kept(lambda where: self._client.call_for_bytes("GET", f"{where}/{what}{self._key}")).decode()
 
     # --- care
 

@@ -23,7 +23,9 @@ sentences     what people are told about all that
 view          what a page shows of a study
 rows          the arms that it shows, and the search for others
 reopen        going on with other bias bounds
-certificate   a journal in a file, and its verification
+certificate   a journal in a file, and its replay
+verification  checking a file: a certificate, or a report
+report/       a certificate as a page that anyone can open
 jobs          trials that a crew has under way
 workers       have evaluated what a study asks for
 program       a program that evaluates
@@ -32,10 +34,11 @@ signals       Ctrl-C and SIGTERM
 storage/      where journals are kept
 """
 
-from mfbai.study.certificate import Verification, verify
+from mfbai.study.certificate import Verification
 from mfbai.study.status import Status, Trial
 from mfbai.study.study import Study, create_study, list_studies, load_study
 from mfbai.study.verdict import Verdict
+from mfbai.study.verification import verify
 
 __all__ = [
     "Status",

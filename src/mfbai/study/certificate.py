@@ -96,13 +96,18 @@ def make_certificate(study: Standing) -> dict[str, Any]:
 
 def write_certificate(certificate: Mapping[str, Any], path: Path) -> None:
     """Write the whole file or nothing; a line for each event."""
+    write_text(lines_of(certificate), path)
+
+
+def write_text(lines: Iterable[str], path: Path) -> None:
+    """Write the whole file or nothing."""
     if path.is_dir():
         raise InvalidInput([Fault(str(path), "cannot be written: it is a folder; give the name of a file")])
     try:
         with replacing(path) as part, open(part, "w", encoding="utf-8") as file:
-            file.writelines(lines_of(certificate))
+            file.writelines(lines)
     except (OSError, ValueError) as error:
-        raise _refusal(path, "written", error) from None
+        raise refusal(path, "written", error) from None
 
 
 def lines_of(certificate: Mapping[str, Any]) -> Iterator[str]:
@@ -115,16 +120,8 @@ def lines_of(certificate: Mapping[str, Any]) -> Iterator[str]:
     yield "  ]\n}\n"
 
 
-def verify(certificate: str | Path | Mapping[str, Any]) -> Verification:
-    """Replay a certificate, given as a file or as what `Study.export` returned.
-
-    It is confirmed if the events are complete and in their order, the problem is that of the journal, every evaluation
-    handed out is the one that the strategy asks for, and the verdict follows from them, exactly where it stands.
-    """
-    try:
-        document = _read(certificate) if isinstance(certificate, str | Path) else certificate
-    except Unreadable as error:
-        return Verification(False, f"this is not a certificate: {error}")
+def replay(document: Any) -> Verification:
+    """Replay a certificate that was read, as `verify` says."""
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         return Verification(False, f'this is not a certificate: it does not say "format": "{FORMAT}"')
     events = document.get("journal")
@@ -204,7 +201,7 @@ class Audit:
             raise Differs("an evaluation was handed out after the verdict")
         wanted = self.fold.next_trial()
         for entry, value in wanted.items():
-            if not _same(event.get(entry), value):
+            if not same(event.get(entry), value):
                 raise Recomputed(f"the {entry} handed out is {event.get(entry)!r}, the replay gives {value!r}")
         if not self.fold.affords((wanted["arm"], wanted["fidelity"])):
             raise Differs("an evaluation was handed out beyond the budget")
@@ -269,17 +266,12 @@ class Audit:
             )
         for entry, value in due.items():
             unsaid = entry in LATER and entry not in event
-            if not unsaid and not _same(event.get(entry), value):
+            if not unsaid and not same(event.get(entry), value):
                 raise Recomputed(f"the verdict's {entry} is {event.get(entry)!r}, the replay gives {value!r}")
 
 
-def _read(path: str | Path) -> Any:
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise Unreadable("it is not text") from None
-    except (OSError, ValueError) as error:
-        raise _refusal(path, "read", error) from None
+def parse(text: str) -> Any:
+    """What JSON says, if that can be read in one way only."""
     try:
         return json.loads(text, object_pairs_hook=_once)
     except ValueError as error:
@@ -288,7 +280,8 @@ def _read(path: str | Path) -> Any:
         raise Unreadable("it is nested too deeply") from None
 
 
-def _refusal(path: str | Path, done: str, error: OSError | ValueError) -> InvalidInput:
+def refusal(path: str | Path, done: str, error: OSError | ValueError) -> InvalidInput:
+    """The error for a file that cannot be read or written."""
     cause = error.strerror if isinstance(error, OSError) else error
     return InvalidInput([Fault(printable(str(path)), f"cannot be {done}: {cause}; check the path")])
 
@@ -317,7 +310,7 @@ def _check_seal(n: int, event: Mapping[str, Any], before: str) -> str:
         found = seal(before, canonical(body))
     except ValueError:
         raise Differs("it holds a number that is not finite") from None
-    if not _same(event.get("n"), n):
+    if not same(event.get("n"), n):
         raise Differs(f"its number is {event.get('n')!r}: an event is missing, or there is one too many")
     if event.get("hash") != found:
         raise Differs("its hash does not fit: it, or an event before it, was changed")
@@ -346,15 +339,15 @@ def _check_frame(document: Mapping[str, Any], audit: Audit, head: str) -> None:
         raise Differs(f"the certificate's entry {min(map(str, odd))!r} should not be there, or is missing")
 
 
-def _same(told: Any, found: Any) -> bool:
+def same(told: Any, found: Any) -> bool:
     """Equal; numbers with a fraction up to what another machine's arithmetic may change."""
     if isinstance(found, float):
         number = real(told)
         return number is not None and math.isclose(number, found, rel_tol=CLOSE, abs_tol=1e-300)
     if isinstance(found, Mapping):
-        return isinstance(told, Mapping) and told.keys() == found.keys() and all(_same(told[k], found[k]) for k in told)
+        return isinstance(told, Mapping) and told.keys() == found.keys() and all(same(told[k], found[k]) for k in told)
     if isinstance(found, list):
-        return isinstance(told, list) and len(told) == len(found) and all(map(_same, told, found))
+        return isinstance(told, list) and len(told) == len(found) and all(map(same, told, found))
     return type(told) is type(found) and bool(told == found)
 
 

@@ -70,10 +70,15 @@ def bearing(verdict: Verdict) -> str:
     without = f" {WITHOUT}: {risk}."
     if verdict.breakdown is None:
         return without
-    step = 10.0 ** (floor(log10(verdict.breakdown)) - 3)
-    factor = floor(verdict.breakdown / step) * step  # not more than is true
+    factor = rounded_down(verdict.breakdown)
     wider = f"even if every bias bound is {digits(factor, 4)} times as wide" if factor > 1 else "with no wider bounds"
     return f" It stands {wider}.{without}"
+
+
+def rounded_down(factor: float) -> float:
+    """A breakdown factor with four digits: not more than is true."""
+    step = 10.0 ** (floor(log10(factor)) - 3)
+    return floor(factor / step) * step
 
 
 def _stopped(verdict: Verdict) -> str:

@@ -113,9 +113,13 @@ class Standing(Care):
 
     def rows(self) -> list[Row]:
         """The trials in the order they were asked for."""
+        return rows_of(self.problem, self.settings.key, self.journal(), self.workers())
+
+    def workers(self) -> dict[int, str]:
+        """The worker that each trial was handed out to last, by the trial's number, as far as it is known."""
         workers = self._storage.workers(self._study)
         self.mark()  # raises if the study is gone
-        return rows_of(self.problem, self.settings.key, self.journal(), workers)
+        return workers
 
     def export(self, path: str | Path | None = None) -> dict[str, Any]:
         """A certificate that anyone can check with `mfbai.verify`; also written to a file, if `path` is given."""
@@ -124,6 +128,17 @@ class Standing(Care):
         made = make_certificate(self)
         if path is not None:
             write_certificate(made, Path(path))
+        return made
+
+    def report(self, path: str | Path | None = None) -> str:
+        """The certificate as a web page that opens without a server: pictures, the table of trials, and a check of the
+        journal. `mfbai.verify` checks it. It is also written to a file, if `path` is given."""
+        from mfbai.study.certificate import write_text
+        from mfbai.study.report.making import make_report
+
+        made = make_report(self).html
+        if path is not None:
+            write_text([made], Path(path))
         return made
 
     def _number(self, trial: Any) -> int:

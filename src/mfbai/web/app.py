@@ -290,6 +290,17 @@ async def trials_csv(desk: TheDesk) -> Response:
     return Response(text, media_type="text/csv", headers=file_headers(desk.study, "trials", "csv"))
 
 
+@api.get(
+    f"{STUDY}/report",
+    response_class=Response,
+    responses={**READS, 200: {"description": "The page.", "content": {"text/html": {}}}},
+)
+async def report(desk: TheDesk) -> Response:
+    """The certificate as a web page that opens without a server."""
+    text = await desk.read(lambda: desk.study.report().encode())
+    return Response(text, media_type="text/html", headers=file_headers(desk.study, "report", "html"))
+
+
 @api.get(f"{STUDY}/export", response_model=dict[str, Any], responses=READS)
 async def export(desk: TheDesk) -> Response:
     """The certificate, which `mfbai study verify` checks."""

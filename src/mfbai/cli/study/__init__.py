@@ -9,6 +9,7 @@ trials.py       ask, tell, fail, release: what a worker does by hand
 status.py       where a study stands
 run.py          run a program for each evaluation
 certificate.py  export and verify
+report.py       a certificate as a web page
 common.py       arguments that several have, and commands to suggest
 """
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import typer
 
-from mfbai.cli.study import care, certificate, create, listing, reopen, run, status, table, trials
+from mfbai.cli.study import care, certificate, create, listing, reopen, report, run, status, table, trials
 
 app = typer.Typer(
     help="Live studies: ask, evaluate, tell, until the verdict.\n\n"
@@ -24,7 +25,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-for module in (create, listing, trials, status, run, table, care, reopen, certificate):
+for module in (create, listing, trials, status, run, table, care, reopen, certificate, report):
     module.add_to(app)
 
 

@@ -34,7 +34,9 @@ def export(
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(help="A certificate, as `export` writes it.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(help="A certificate or report, as `export` or `report` writes it.", show_default=False)
+    ],
     storage: Annotated[str | None, typer.Option(help="Not used: a certificate has all it needs.", hidden=True)] = None,
     as_json: bool = JSON,
 ) -> None:
