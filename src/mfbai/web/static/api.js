@@ -18,6 +18,9 @@ export class Refusal extends Error {
   }
 }
 
+/** The study was deleted while it was followed. */
+export class Gone extends Error {}
+
 export class Unreachable extends Error {
   constructor() {
     super("The server cannot be reached. Check that it is running and try again: nothing that you typed is lost.");
@@ -26,12 +29,25 @@ export class Unreachable extends Error {
 
 export const studyPath = (name) => `${ROOT}/${encodeURIComponent(name)}`;
 
-export const listStudies = (limit) => call("GET", `${ROOT}?limit=${limit}`);
+/** `wanted` is {limit, offset, state, tag, search, sort, descending}: what is empty is left to the server. */
+export function listStudies(wanted) {
+  const given = Object.entries(wanted).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return call("GET", `${ROOT}?${new URLSearchParams(given)}`);
+}
+export const readView = (name) => call("GET", `${studyPath(name)}/view`);
 /** Some of the arms whose names contain a text, and how many there are. */
 export const findArms = (name, text, limit, offset) =>
   call("GET", `${studyPath(name)}/arms?search=${encodeURIComponent(text)}&limit=${limit}&offset=${offset}`);
 export const readChoices = () => call("GET", CHOICES);
 export const createStudy = (settings) => call("POST", ROOT, settings);
+export const renameStudy = (name, next) => call("POST", `${studyPath(name)}/rename`, { name: next });
+export const pauseStudy = (name) => call("POST", `${studyPath(name)}/pause`, {});
+export const resumeStudy = (name) => call("POST", `${studyPath(name)}/resume`, {});
+/** Refused if the note is no longer the one that the editor began with, `before`. */
+export const writeNote = (name, text, before) => call("POST", `${studyPath(name)}/note`, { text, before });
+export const writeTags = (name, tags) => call("POST", `${studyPath(name)}/tags`, { tags });
+/** The name is sent twice: in the address and as the confirmation. */
+export const deleteStudy = (name) => call("POST", `${studyPath(name)}/delete`, { name });
 export const reopenStudy = (name, changes) => call("POST", `${studyPath(name)}/reopen`, changes);
 /** If the answer is lost, send it again with the same `request`: it returns the same trial. */
 export const ask = (name, lease, request) => call("POST", `${studyPath(name)}/ask`, { n: 1, lease, request });
@@ -42,6 +58,7 @@ export const fail = (name, trial, reason) => call("POST", `${studyPath(name)}/fa
 export const release = (name, trial) => call("POST", `${studyPath(name)}/release`, { trial });
 /** The bytes as sent: reading and writing a number here could change its digits, and so its hash. */
 export const certificate = async (name) => (await request(`${studyPath(name)}/export`, {})).blob();
+export const trialsTable = async (name) => (await request(`${studyPath(name)}/trials.csv`, {})).blob();
 
 async function call(method, path, body) {
   const response = await request(path, {
@@ -67,14 +84,16 @@ async function request(path, options) {
 }
 
 /**
- * Hand each view of the study to `onView` until `signal` aborts; reconnect for ever.
+ * Hand each view of a study to `onView` until `signal` aborts; reconnect for ever. `page.name` is its present name. Ends
+ * with an error if the study was deleted (Gone) or cannot be found.
  * `onLost(reason)` is called with a text when there is no connection, and with null when there is one again.
  */
-export async function follow(name, signal, onView, onLost) {
+export async function follow(page, signal, onView, onLost) {
   let pause = FIRST_PAUSE;
   while (!signal.aborted) {
     try {
-      await readStream(`${studyPath(name)}/events`, signal, ({ event, data }) => {
+      await readStream(`${studyPath(page.name)}/events`, signal, ({ event, data }) => {
+        if (event === "gone") throw new Gone(data.detail);
         pause = FIRST_PAUSE;
         onLost(event === "problem" ? data.detail : null); // the server cannot read the study now, and goes on trying
         if (event === "view") onView(data);
@@ -82,7 +101,7 @@ export async function follow(name, signal, onView, onLost) {
       if (!signal.aborted) onLost("");
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof Refusal && error.status === 404) throw error;
+      if (error instanceof Gone || (error instanceof Refusal && error.status === 404)) throw error;
       onLost(error instanceof Refusal ? error.message : "");
     }
     await sleep(pause, signal);
