@@ -29,17 +29,12 @@ class Care(Ledger):
     @property
     def note(self) -> str:
         """What people wrote about the study, in Markdown."""
-        return self._read_label().note
+        return self.read_label().note
 
     @property
     def tags(self) -> tuple[str, ...]:
         """Words to find the study by."""
-        return self._read_label().tags
-
-    def _read_label(self) -> Label:
-        with self._mutex:
-            self.mark()
-            return self._label
+        return self.read_label().tags
 
     def rename(self, name: str) -> None:
         """Give the study another name. Its journal, and so its certificate, keep the name that it was created with."""
@@ -78,6 +73,7 @@ class Care(Ledger):
         when they next ask or tell. It cannot be undone; export its certificate first."""
         with self._turn() as turn:
             turn.delete()
+            self._deleted = True
 
     def _relabel(self, **changes: Any) -> None:
         with self._turn() as turn:
