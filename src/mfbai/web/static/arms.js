@@ -22,7 +22,7 @@ export function armChoice(page, onChange) {
     const mine = latest;
     waiting = true;
     try {
-      const found = await findArms(page.name, next.text, MANY, next.offset);
+      const found = await findArms(page, next.text, MANY, next.offset);
       if (mine !== latest) return;
       search = { ...next, found };
       onChange();

@@ -44,7 +44,7 @@ function pauseButton(page, box, said) {
   };
   button.addEventListener("click", () =>
     attempt(button, box, async () => {
-      await (paused ? resumeStudy : pauseStudy)(page.name);
+      await (paused ? resumeStudy : pauseStudy)(page);
       paused = !paused;
       show();
       setText(said, paused ? "Paused: the study hands out nothing until you resume it." : "Resumed.");

@@ -14,7 +14,7 @@ export function deletion(page) {
   const lost = h("p");
   const under = h("p", { class: "under-way" });
   const box = errorBox();
-  const keep = h("button", { type: "button", autofocus: true }, "Keep the study");
+  const keep = h("button", { type: "button" }, "Keep the study");
   const remove = h("button", { type: "button", class: "danger" }, "Delete it for good");
   const dialog = h(
     "dialog",
@@ -32,6 +32,7 @@ export function deletion(page) {
     setText(title, `Delete “${page.name}”?`);
     setText(box, "");
     dialog.showModal(); // which holds the focus, ends with Escape, and gives the focus back
+    keep.focus();
   });
   keep.addEventListener("click", () => dialog.close());
   dialog.addEventListener("cancel", (event) => {
@@ -40,7 +41,7 @@ export function deletion(page) {
   remove.addEventListener("click", () => {
     const work = async () => {
       const { name } = page;
-      await deleteStudy(name);
+      await deleteStudy(page);
       leaveWord(`Deleted “${name}”.`);
       dialog.close();
       location.hash = listLink().getAttribute("href");

@@ -8,7 +8,7 @@ export const tableButton = (page, box) => downloadButton(page, box, "Table of tr
 
 function downloadButton(page, box, label, read, ending) {
   const button = h("button", { type: "button" }, label);
-  const work = async () => save(await read(page.name), `${fileName(page.name)}.${ending}`);
+  const work = async () => save(await read(page), `${fileName(page.name)}.${ending}`);
   button.addEventListener("click", () => attempt(button, box, work).catch(() => {}));
   return button;
 }

@@ -146,7 +146,9 @@ function emphasis(text, i, depth) {
   return enclosed(text, i, sign.repeat(size), size === 2 ? "strong" : "em", depth);
 }
 
-const struck = (text, i, depth) => (text[i + 1] === "~" ? enclosed(text, i, "~~", "s", depth) : null);
+function struck(text, i, depth) {
+  return text[i + 1] === "~" ? enclosed(text, i, "~~", "s", depth) : null;
+}
 
 function enclosed(text, i, mark, tag, depth) {
   const from = i + mark.length;

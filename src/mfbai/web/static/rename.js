@@ -43,7 +43,7 @@ export function renaming(page, onRenamed) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const work = async () => {
-      if (input.value !== page.name) onRenamed((await renameStudy(page.name, input.value)).name);
+      if (input.value !== page.name) onRenamed((await renameStudy(page, input.value)).name);
       close();
     };
     attempt(save, box, work).catch(() => input.focus());

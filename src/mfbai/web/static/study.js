@@ -1,6 +1,6 @@
 // One study, live: a page of panels, updated with every view that the server sends.
 
-import { Gone, Refusal, follow } from "./api.js";
+import { Gone, follow } from "./api.js";
 import { listLink, replaceAddress, studyRoute } from "./address.js";
 import { armChoice } from "./arms.js";
 import { setBadge, signOf, stateOf } from "./badge.js";
@@ -24,7 +24,8 @@ function updateOne(panel, view) {
 }
 
 export function studyPage(name) {
-  const page = { name }; // which changes when the study is renamed
+  // The name changes when the study is renamed; the key never does.
+  const page = { name, key: null, renamed: (next) => moveTo(next, `“${page.name}” is now called “${next}”.`) };
   const heading = h("h1", { dir: "auto" }, name);
   const badge = h("span", { class: "badge" });
   const waiting = h("p", { class: "muted waiting", role: "status" }, "Opening the study …");
@@ -51,20 +52,20 @@ export function studyPage(name) {
     setText(said, words);
   };
   const update = (view) => {
-    const { name: present } = view.status;
-    moveTo(present, `“${page.name}” is now called “${present}”.`);
+    page.renamed(view.status.name);
+    page.key = view.key;
     last = view;
     show();
     arms.refresh();
   };
   const end = (error) => {
-    const lost = error instanceof Gone || (error instanceof Refusal && error.status === 404);
+    const lost = error instanceof Gone || error.isMissing;
     tools.end();
     waiting.hidden = false;
     content.hidden = last === null; // someone may want to copy what is there, or was typed
     if (last !== null && lost) setBadge(badge, "deleted");
     else badge.hidden = true;
-    const words = error instanceof Gone ? DELETED : NOT_THERE;
+    const words = error instanceof Gone || error.type === "StudyGone" ? DELETED : NOT_THERE;
     waiting.replaceChildren(last !== null && lost ? words : error.message, " ", h("a", { href: listLink().getAttribute("href") }, "To the studies"));
     document.title = `${page.name} · mfbai`;
   };

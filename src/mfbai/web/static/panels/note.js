@@ -19,7 +19,8 @@ export function makePanel(page) {
     show();
     edit.focus();
   });
-  const root = frame("about-it", "Note and tags", ABOUT, shown, editor.root, h("div", { class: "inline under" }, edit, tags.edit), tags.root);
+  const root = frame("about-it", "Note and tags", ABOUT, shown, editor.root, tags.list,
+    h("div", { class: "inline under" }, edit, tags.edit), tags.form);
   let note = "";
   let drawn = null;
   const show = () => {
@@ -93,7 +94,7 @@ function makeEditor(page, onEnd) {
     event.preventDefault();
     const work = async () => {
       if ([...area.value].length > limit) throw new Error(`The note is too long: ${whole(limit)} characters at most.`);
-      await writeNote(page.name, area.value, changed.hidden ? before : present);
+      await writeNote(page, area.value, changed.hidden ? before : present);
       end();
     };
     attempt(save, box, work).catch((error) => {
@@ -155,13 +156,14 @@ function tagLine(page) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const work = async () => {
-      await writeTags(page.name, input.value.split(",").map((tag) => tag.trim()).filter(Boolean));
+      await writeTags(page, input.value.split(",").map((tag) => tag.trim()).filter(Boolean));
       end();
     };
     attempt(save, box, work).catch(() => input.focus());
   });
   return {
-    root: h("div", { class: "tag-line" }, list, form),
+    list,
+    form,
     edit,
     update(now) {
       tags = now;

@@ -37,7 +37,7 @@ function makeForm(page, { fidelities }) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const work = async () => {
-      const made = await reopenStudy(page.name, { name: name.read() ?? "", bias: readBounds(bounds) });
+      const made = await reopenStudy(page, { name: name.read() ?? "", bias: readBounds(bounds) });
       location.hash = `#/study/${encodeURIComponent(made.name)}`;
     };
     attempt(button, box, work).catch(() => {});

@@ -15,7 +15,7 @@ const ABOUT =
   "tell from the [leader] receive more, and those that are ruled out nothing.";
 
 export function makePanel() {
-  const place = h("div", { class: "plot", role: "img" });
+  const place = h("div", { class: "plot bare", role: "img" });
   const legend = h("ul", { class: "legend", "aria-label": "Present shares" });
   const note = h("p", { class: "muted note" });
   const root = frame("shares", "Who got the money, over time", ABOUT, h("div", { class: "with-legend" }, place, legend), note);

@@ -65,7 +65,7 @@ export function makePanel(page) {
     attempt(askButton, box, async () => {
       const minutes = readNumber(lease.value);
       if (!(minutes > 0)) throw new Error(`“${lease.value}” is not a number of minutes.`);
-      const [trial] = (await ask(page.name, 60 * minutes, request)).trials;
+      const [trial] = (await ask(page, 60 * minutes, request)).trials;
       request = newRequest();
       trials.open(trial);
       refresh();
@@ -170,16 +170,16 @@ function makeRow(page, trial, done) {
       tellButton,
       async () => {
         given = trial.parts ? readNumbers(value.value) : readNumber(value.value);
-        await tell(page.name, trial.id, given);
+        await tell(page, trial.id, given);
       },
       () => `Told ${trial.parts ? `${given.length} values` : given} for “${trial.arm}” at “${trial.fidelity}”.`,
     );
   });
   failButton.addEventListener("click", () =>
-    run(failButton, () => fail(page.name, trial.id, reason.value), () => `Reported the trial of “${trial.arm}” as failed.`),
+    run(failButton, () => fail(page, trial.id, reason.value), () => `Reported the trial of “${trial.arm}” as failed.`),
   );
   releaseButton.addEventListener("click", () =>
-    run(releaseButton, () => release(page.name, trial.id), () => `Gave the trial of “${trial.arm}” back.`),
+    run(releaseButton, () => release(page, trial.id), () => `Gave the trial of “${trial.arm}” back.`),
   );
   return {
     root,
