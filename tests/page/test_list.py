@@ -9,6 +9,8 @@ from playwright.sync_api import expect
 from support.pages import IMAGE, PHONE, QUALITY, SCRIPT, Site, assert_no_overflow, tab_to, take_picture
 
 MANY = 200
+MARKUP = f"{IMAGE}/{SCRIPT}"
+WHEEL = "\u0639\u062c\u0644\u0629 \U0001f6b2"  # from right to left
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +18,7 @@ def studies(tmp_path_factory):
     """Five studies in several states, with tags and notes."""
     server = Site(tmp_path_factory.mktemp("list"))
     try:
-        for name in ("wing", "prompt", "concrete", f"{IMAGE}/{SCRIPT}", "\u0639\u062c\u0644\u0629 \U0001f6b2"):
+        for name in ("wing", "prompt", "concrete", MARKUP, WHEEL):
             server.create(name)
         server.work("wing")
         server.work("prompt", 8)
@@ -102,11 +104,7 @@ def test_studies_are_found_by_name_note_leader_and_tag(open_page, studies):
     expect_names(page, "prompt")
     page.get_by_role("button", name="Show all").click()
     search = page.get_by_label("Search")
-    for text, found in {
-        "BRIDGE": "concrete",
-        "\u0639\u062c\u0644\u0629": "\u0639\u062c\u0644\u0629 \U0001f6b2",
-        "onerror": f"{IMAGE}/{SCRIPT}",
-    }.items():
+    for text, found in {"BRIDGE": "concrete", WHEEL[:3]: WHEEL, "onerror": MARKUP}.items():
         search.fill(text)
         expect_names(page, found)
     search.fill("nothing of the kind")
@@ -116,12 +114,12 @@ def test_studies_are_found_by_name_note_leader_and_tag(open_page, studies):
 
 def test_ticks_lead_to_the_comparison_and_stay(open_page, studies):
     page = open_page(studies)
-    for name in ("wing", f"{IMAGE}/{SCRIPT}"):
+    for name in ("wing", MARKUP):
         page.get_by_label(f"Compare {name}", exact=True).check()
     page.get_by_label("Search").fill("prompt")
     expect_names(page, "prompt")
     page.get_by_role("link", name="Compare 2 ticked").click()
-    expect(page.locator(".compared thead a")).to_have_text(["wing", f"{IMAGE}/{SCRIPT}"])
+    expect(page.locator(".compared thead a")).to_have_text(["wing", MARKUP])
     page.go_back()
     expect_names(page, "prompt")
     page.get_by_role("button", name="Show all").click()

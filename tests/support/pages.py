@@ -137,7 +137,7 @@ def answer_with(page, pattern, kind, text):
 
 def show(page, server, study, view):
     """The page of a study whose server sends this view."""
-    answer_with(page, f"**/{study}/events", "text/event-stream", f"event: view\ndata: {json.dumps(view)}\n\n")
+    answer_with(page, f"**/{study}/events*", "text/event-stream", f"event: view\ndata: {json.dumps(view)}\n\n")
     page.goto(f"{server.address}/{route_to(study)}")
 
 

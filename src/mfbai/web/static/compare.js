@@ -82,6 +82,7 @@ export function comparePage(query) {
     entries.set(present, entry);
     entry.name = present;
     ticks.rename(name, present); // which shows it
+    picker.find();
   };
   return {
     root,
@@ -89,7 +90,7 @@ export function comparePage(query) {
     start() {
       active = true;
       keepInList(ticks);
-      picker.start();
+      picker.find();
       followTicked();
       show();
     },

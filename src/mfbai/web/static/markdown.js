@@ -32,7 +32,7 @@ function blocks(lines, depth) {
     else if (FENCE.test(line)) made.push(fenced(take, FENCE.exec(line)[1], () => { i += 1; }));
     else if (HEADING.test(line)) {
       const [, signs, words] = HEADING.exec(line);
-      made.push(h(`h${Math.min(signs.length + HIGHEST - 1, 6)}`, { dir: "auto" }, ...inline(words.replace(/ #+ *$/, ""))));
+      made.push(eitherWay(`h${Math.min(signs.length + HIGHEST - 1, 6)}`, inline(words.replace(/ #+ *$/, ""))));
       i += 1;
     } else if (RULE.test(line)) {
       made.push(h("hr"));
@@ -44,9 +44,16 @@ function blocks(lines, depth) {
       made.push(list(take, line, depth));
     } else {
       const words = take((each, more) => each.trim() !== "" && !(more && begins(each, depth)));
-      made.push(h("p", { dir: "auto" }, ...inline(words.map((each) => each.trim()).join("\n"))));
+      made.push(eitherWay("p", inline(words.map((each) => each.trim()).join("\n"))));
     }
   }
+  return made;
+}
+
+/** Text that is read from the left or from the right. (Said first, the browser would look again with each child.) */
+function eitherWay(tag, children) {
+  const made = h(tag, {}, ...children);
+  made.dir = "auto";
   return made;
 }
 
@@ -86,7 +93,7 @@ function list(take, first, depth) {
 }
 
 /** A paragraph alone is not set apart from its bullet. */
-const tight = ([first, ...rest]) => (first?.tagName === "P" ? [h("span", { dir: "auto" }, ...first.childNodes), ...rest] : [first, ...rest]);
+const tight = ([first, ...rest]) => (first?.tagName === "P" ? [eitherWay("span", first.childNodes), ...rest] : [first, ...rest]);
 
 /** Text and elements of a few lines. */
 function inline(text, depth = 0) {

@@ -16,12 +16,13 @@ export function makePicker(ticks) {
   const form = h("form", { role: "search", class: "inline", novalidate: true }, h("label", { for: input.id }, "Find a study"), input);
   const root = h("section", { class: "card picker", "aria-label": "Which studies are compared?" }, form, list, note, box);
   const rows = new Map();
+  let first = ticks.names(); // what was ticked at the last search is on top, and no row moves or goes until the next one
   let found = { studies: [], total: 0 };
   let latest = 0;
   let timer = null;
   const update = () => {
     const states = new Map(found.studies.map(({ name, state }) => [name, state]));
-    const names = [...new Set([...ticks.names(), ...states.keys()])];
+    const names = [...new Set([...first, ...states.keys(), ...ticks.names()])];
     syncRows(list, rows, names, (name) => name, (name) => makeRow(name, ticks), states);
     setText(note, ticksText(ticks.names().length) || restOf(found));
   };
@@ -33,6 +34,7 @@ export function makePicker(ticks) {
       const answer = await listStudies({ limit: OFFERED, search: input.value.trim(), sort: "active", descending: true });
       if (mine !== latest) return;
       found = answer;
+      first = ticks.names();
       setText(box, "");
       update();
     } catch (error) {
@@ -50,7 +52,7 @@ export function makePicker(ticks) {
   return {
     root,
     update,
-    start: find,
+    find,
     focus: () => input.focus(),
     stop() {
       latest += 1;
