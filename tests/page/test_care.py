@@ -47,8 +47,8 @@ def test_a_new_name_is_shown_to_all_and_nothing_typed_is_lost(open_page, server)
     for each in (page, other):
         expect(each.locator("h1")).to_have_text(ODD)
         assert unquote(each.url).endswith(f"#/study/{ODD}")
-    expect(page.locator("article > .said")).to_have_text(f"Renamed “first name” to “{ODD}”.")
-    expect(other.locator("article > .said")).to_have_text(f"“first name” is now called “{ODD}”.")
+    expect(page.locator(".word")).to_have_text(f"Renamed “first name” to “{ODD}”.")
+    expect(other.locator(".word")).to_have_text(f"“first name” is now called “{ODD}”.")
     expect(button(page, "Rename")).to_be_focused()
     expect(other.get_by_label("Value")).to_be_focused()
     other.get_by_label("Value").type("5")
@@ -168,7 +168,7 @@ def test_deleting_says_what_is_lost_and_offers_copies(open_page, server):
     assert mfbai.verify(json.loads(download.value.path().read_text())).confirmed
     dialog.get_by_role("button", name="Delete it for good").click()
     expect(page.get_by_role("heading", name="Studies")).to_be_visible()
-    expect(page.locator("section > .said")).to_have_text("Deleted “doomed”.")
+    expect(page.locator(".word")).to_have_text("Deleted “doomed”.")
     with pytest.raises(Refused, match="unknown study"):
         server.call("/doomed/status")
 
@@ -228,7 +228,7 @@ def test_keyboard_alone_renames_pauses_and_deletes(open_page, server):
     page.keyboard.press("Enter")
     tab_to(page, "Delete it for good")
     page.keyboard.press("Enter")
-    expect(page.locator("section > .said")).to_have_text("Deleted “by keyboard alone”.")
+    expect(page.locator(".word")).to_have_text("Deleted “by keyboard alone”.")
 
 
 @pytest.mark.parametrize("device", [{}, PHONE], ids=["desktop", "phone"])

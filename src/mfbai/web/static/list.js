@@ -18,7 +18,7 @@ const MOST = 1000; // the server lists no more at once
 const NONE = "There is no study yet. “New study” creates one, with an example to start from.";
 
 export function listPage(query) {
-  const said = h("p", { class: "said", role: "status" }, takeWord());
+  const said = h("p", { class: "word", role: "status" }, takeWord());
   const list = h("ul", { class: "studies", "aria-label": "Studies" });
   const create = h("a", { class: "button primary", href: "#/new" }, "New study");
   const note = h("p", { class: "muted counted", role: "status" }, "Loading …");

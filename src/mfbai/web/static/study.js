@@ -29,7 +29,7 @@ export function studyPage(name) {
   const heading = h("h1", { dir: "auto" }, name);
   const badge = h("span", { class: "badge" });
   const waiting = h("p", { class: "muted waiting", role: "status" }, "Opening the study …");
-  const said = h("p", { class: "said", role: "status" }, takeWord());
+  const said = h("p", { class: "word", role: "status" }, takeWord());
   const content = h("div", { class: "panels", hidden: true });
   const stopper = new AbortController();
   let left = { name: null, at: 0 }; // the name that it had before

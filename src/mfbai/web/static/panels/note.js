@@ -3,7 +3,7 @@
 import { writeNote, writeTags } from "../api.js";
 import { routeTo } from "../address.js";
 import { choices } from "../choices.js";
-import { attempt, errorBox, h, newId, setText, syncRows } from "../dom.js";
+import { attempt, errorBox, h, newId, setAttribute, setText, syncRows } from "../dom.js";
 import { whole } from "../format.js";
 import { frame } from "../frame.js";
 import { markdown } from "../markdown.js";
@@ -14,7 +14,7 @@ const drafts = new Map(); // what was being written when the page was left, by t
 export function makePanel(page) {
   const shown = h("div", { class: "markdown" });
   const edit = h("button", { type: "button" }, "Write a note");
-  const tags = tagLine(page);
+  const tags = tagLine(page, () => show());
   const editor = makeEditor(page, () => {
     show();
     edit.focus();
@@ -27,7 +27,8 @@ export function makePanel(page) {
     shown.hidden = editor.open() || note === "";
     edit.hidden = editor.open();
     setText(edit, note === "" ? "Write a note" : "Edit the note");
-    root.querySelector(".about").hidden = note !== "" && !editor.open();
+    root.querySelector(".about").hidden = !editor.open();
+    setAttribute(root, "data-empty", note === "" && !editor.open() && tags.none() && "true");
     if (drawn !== note) shown.replaceChildren(...markdown(note));
     drawn = note;
   };
@@ -39,8 +40,8 @@ export function makePanel(page) {
   return {
     root,
     update(view) {
-      note = view.note ?? "";
-      tags.update(view.tags ?? []);
+      note = view.note;
+      tags.update(view.tags);
       editor.see(note);
       const draft = drafts.get(page.name);
       drafts.delete(page.name);
@@ -126,7 +127,7 @@ function makeEditor(page, onEnd) {
 }
 
 /** The tags, each a link to all studies that have it; and a line to change them in. */
-function tagLine(page) {
+function tagLine(page, onFold) {
   const list = h("ul", { class: "tags", "aria-label": "Tags" });
   const edit = h("button", { type: "button" }, "Add tags");
   const input = h("input", { id: newId("tags"), type: "text", autocomplete: "off", dir: "auto" });
@@ -142,11 +143,13 @@ function tagLine(page) {
     form.hidden = true;
     edit.hidden = false;
     setText(box, "");
+    onFold();
     edit.focus();
   };
   edit.addEventListener("click", () => {
     form.hidden = false;
     edit.hidden = true;
+    onFold();
     input.value = tags.join(", ");
     input.focus();
     choices().then(({ limits }) => setText(hint, `${limits.tags} tags of ${limits.tag} characters at most.`), () => {});
@@ -165,6 +168,7 @@ function tagLine(page) {
     list,
     form,
     edit,
+    none: () => tags.length === 0 && form.hidden,
     update(now) {
       tags = now;
       syncRows(list, rows, tags, (tag) => tag, makeTag);
