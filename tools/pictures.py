@@ -3,6 +3,7 @@
 import random
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,10 +12,10 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from mfbai.errors import NothingToAsk
 from mfbai.study import create_study
 from mfbai.study.status import proven
-from mfbai.study.storage import open_storage
-from mfbai.web.demo import make_shows
+from mfbai.web.demo import WORKERS, make_shows
 from support.pages import Site, route_to
 
 DESK = {"viewport": {"width": 1400, "height": 925}}
@@ -43,8 +44,9 @@ def prepare(storage):
         order = random.Random(show.name)
         under_way = []
         while study.result is None and not show.is_ready(study.status()):
-            while len(under_way) < 4:
-                under_way.append(study.ask())
+            with suppress(NothingToAsk):  # results must come back first
+                while len(under_way) < WORKERS:
+                    under_way.append(study.ask())
             trial = under_way.pop(order.randrange(len(under_way)))
             study.tell(trial, show.value(trial))
         print(f"{show.name}: {proven(study.status()):.0%} of the proof")
@@ -60,7 +62,7 @@ def prepare(storage):
 def main():
     images = ROOT / "docs" / "images"
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
-        prepare(open_storage(f"sqlite:///{folder}/studies.db"))
+        prepare(f"sqlite:///{folder}/studies.db")
         server = Site(Path(folder))
         chromium = shutil.which("chromium") or shutil.which("chromium-browser")
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)

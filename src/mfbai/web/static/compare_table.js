@@ -24,7 +24,7 @@ const FACTS = [
   [() => "Alarms", text(alarmText)],
   [() => term("strategy", "Strategy"), text(({ status, rule }) => `${status.strategy}; ${rule}`)],
   [() => "Problem", text(({ n_arms: arms, status }) => `${plural(arms, "arm")}, ${plural(status.fidelities.length, "fidelity", "fidelities")}`)],
-  [() => "Tags", text(({ tags }) => (tags ?? []).join(", ") || "–", true)],
+  [() => "Tags", text(({ tags }) => tags.join(", ") || "–", true)],
   [() => "Last event", text(({ recent }) => (recent.length > 0 ? ago(recent[0].at) : "–"))],
 ];
 

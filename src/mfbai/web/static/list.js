@@ -58,7 +58,7 @@ export function listPage(query) {
   };
   const update = ({ studies, total, tags }) => {
     last = studies;
-    filters.update(tags ?? []);
+    filters.update(tags);
     filters.root.hidden = total === 0 && !filters.some();
     showTicks();
     setText(note, noteFor(studies.length, total, filters.some()));

@@ -42,7 +42,7 @@ export function makeRow({ name }, ticks) {
       setAttribute(bar, "value", now.progress ?? 0);
       setText(done, opening ? "" : percent(now.progress ?? 0));
       showTime(active, now.active);
-      syncRows(tags, tagRows, now.tags ?? [], (tag) => tag, makeTag);
+      syncRows(tags, tagRows, now.tags, (tag) => tag, makeTag);
       tags.hidden = tagRows.size === 0;
       setText(alarm, alarmsOf(now));
     },
