@@ -48,11 +48,11 @@ def test_of_many_arms_the_largest_are_named_and_the_others_together(open_page, s
     assert page.locator("main img").count() == 0
 
 
-def test_of_very_many_arms_there_is_no_such_panel(open_page, server):
+def test_of_very_many_arms_the_panel_says_that_nothing_is_kept(open_page, server):
     server.create("crowd", SPEC.replace('["baseline", "wide", "deep"]', "250"))
     page = open_page(server, route_to("crowd"))
-    expect(page.locator(".find .counts")).to_contain_text("Of 250 arms")
-    expect(page.locator(".shares")).to_be_hidden()
+    expect(page.locator(".shares .note")).to_contain_text("With as many as 250 arms, no record is kept")
+    expect(page.locator(".shares .with-legend")).to_be_hidden()
 
 
 @pytest.mark.parametrize("device", [{}, PHONE], ids=["desktop", "phone"])

@@ -2,7 +2,7 @@
 
 import { canvas, looks } from "../chart.js";
 import { h, setAttribute, setText, syncRows } from "../dom.js";
-import { number, percent } from "../format.js";
+import { number, percent, whole } from "../format.js";
 import { frame } from "../frame.js";
 import { areaSwatch, makeMarks } from "../marks.js";
 
@@ -18,7 +18,8 @@ export function makePanel() {
   const place = h("div", { class: "plot bare", role: "img" });
   const legend = h("ul", { class: "legend", "aria-label": "Present shares" });
   const note = h("p", { class: "muted note" });
-  const root = frame("shares", "Who got the money, over time", ABOUT, h("div", { class: "with-legend" }, place, legend), note);
+  const picture = h("div", { class: "with-legend" }, place, legend);
+  const root = frame("shares", "Who got the money, over time", ABOUT, picture, note);
   const marksFor = makeMarks();
   const rows = new Map();
   let areas = []; // from the bottom: {arm, name, mark, shares}
@@ -29,8 +30,8 @@ export function makePanel() {
   return {
     root,
     update(view) {
-      root.hidden = view.history.spent === null || view.history.spent === undefined; // of many arms it is not kept
-      if (root.hidden) return;
+      picture.hidden = !view.history.spent;
+      if (picture.hidden) return setText(note, manyText(view));
       const points = view.history.cost.map((cost, i) => ({ cost, i })).filter(({ cost }) => cost > 0);
       costs = points.map(({ cost }) => cost);
       areas = points.length > 0 ? areasOf(view, points) : [];
@@ -47,6 +48,10 @@ export function makePanel() {
     stop: chart.stop,
   };
 }
+
+/** The server keeps the course of each arm's cost only if the arms are few. */
+const manyText = ({ n_arms: arms }) =>
+  `With as many as ${whole(arms)} arms, no record is kept of each one's share over time. “Where the money goes” shows the present shares.`;
 
 /** Those that received the most, in a steady order, and the others together. */
 function areasOf({ history, shown, status, n_arms: total }, points) {
