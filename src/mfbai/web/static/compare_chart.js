@@ -60,7 +60,7 @@ function options(place, curves) {
     axes: [costs.axis, { ...axis, size: 62, values: (_, all) => all.map((part) => percent(part)) }],
     series: [
       {},
-      { ...each, stroke: colour("--muted"), width: 1.5, dash: [2, 5] },
+      { ...each, stroke: colour("--muted"), width: 1.5, dash: [6, 5] },
       ...curves.map(({ mark }) => ({
         ...each,
         stroke: colour(mark.colour),

@@ -28,7 +28,7 @@ export function makePanel(page) {
     edit.hidden = editor.open();
     setText(edit, note === "" ? "Write a note" : "Edit the note");
     root.querySelector(".about").hidden = !editor.open();
-    setAttribute(root, "data-empty", note === "" && !editor.open() && tags.none() && "true");
+    setAttribute(root, "data-empty", note === "" && !editor.open() && !tags.editing() && "true");
     if (drawn !== note) shown.replaceChildren(...markdown(note));
     drawn = note;
   };
@@ -168,7 +168,7 @@ function tagLine(page, onFold) {
     list,
     form,
     edit,
-    none: () => tags.length === 0 && form.hidden,
+    editing: () => !form.hidden,
     update(now) {
       tags = now;
       syncRows(list, rows, tags, (tag) => tag, makeTag);
