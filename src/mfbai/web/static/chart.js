@@ -132,7 +132,7 @@ function options(kind, place) {
         fill: kind.logarithmic ? undefined : `${curve}22`, // a logarithmic axis has no bottom to fill from
         paths: uPlot.paths.stepped({ align: 1 }),
       },
-      { ...each, value: (_, value) => kind.formatLine(value), label: kind.line, stroke: colour("--vermilion"), width: 1.5, dash: [6, 5] },
+      { ...each, value: ({ data }) => kind.formatLine(data[LINE].at(-1)), label: kind.line, stroke: colour("--vermilion"), width: 1.5, dash: [6, 5] },
     ],
   };
 }
