@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check wheel bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-real
+.PHONY: demo test check wheel pictures bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-real
 .PHONY: bench-arms bench-engines bench-noise bench-control bench-pilot bench-report bench-workers postgresql chromium clean
 
 demo: $(VENV)/ready
@@ -41,6 +41,10 @@ check: $(VENV)/dev
 wheel: $(VENV)/dev
 	$(BIN)/python tools/wheel.py
 	MFBAI_WHEEL=$$(ls dist/mfbai-*.whl) $(BIN)/python -m pytest -q tests/test_wheel.py
+
+# The pictures of the page in docs/images.
+pictures: $(VENV)/dev chromium
+	$(BIN)/python tools/pictures.py
 
 bench: $(VENV)/dev
 	$(BIN)/python bench/run.py

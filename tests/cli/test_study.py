@@ -16,7 +16,7 @@ from support.controlled import ask_for, controlled
 
 pytestmark = pytest.mark.usefixtures("folder")
 COMMANDS = ["create", "list", "ask", "tell", "fail", "release", "status", "run", "trials", "add"]
-COMMANDS += ["rename", "note", "tag", "pause", "resume", "delete", "reopen", "export", "report", "verify"]
+COMMANDS += ["rename", "note", "tag", "pause", "resume", "delete", "reopen", "export", "verify", "report"]
 
 
 def as_json(succeed, *words):

@@ -4,7 +4,6 @@ import json
 import re
 import threading
 
-import pytest
 from playwright.sync_api import expect
 
 import mfbai
@@ -21,6 +20,7 @@ from support.pages import (
     evaluate_by_hand,
     panels,
     route_to,
+    tab_to,
 )
 from support.servers import TOKEN
 
@@ -43,8 +43,8 @@ def find_verdict(page, server, name):
     return empty, panels(page)
 
 
-CHARTS = {"evidence", "intervals", "risk-chart", "evidence-chart", "spend"}
-PANELS = CHARTS | {"verdict", "reopen", "find", "by-hand", "recent", "numbers"}
+CHARTS = {"evidence", "intervals", "risk-chart", "evidence-chart", "spend", "shares"}
+PANELS = CHARTS | {"verdict", "reopen", "about-it", "find", "by-hand", "recent", "numbers"}
 
 
 def test_every_panel_follows_a_study_to_its_verdict(open_page, server):
@@ -54,7 +54,8 @@ def test_every_panel_follows_a_study_to_its_verdict(open_page, server):
     assert {name for name in PANELS if before[name] == after[name]} == {
         "reopen",
         "find",
-    }  # for alarms, for many arms
+        "about-it",
+    }  # for alarms, for many arms, for people
     expect(page.locator(".headline")).to_contain_text("'deep'")
     expect(page.locator(".evidence [data-state=reached]")).to_have_count(2)
     expect(page.locator(".recent li").first).to_contain_text("verdict")
@@ -80,7 +81,8 @@ def test_phone_shows_everything_and_never_scrolls_sideways(open_page, server):
     assert {name for name in PANELS if before[name] == after[name]} == {
         "reopen",
         "find",
-    }  # for alarms, for many arms
+        "about-it",
+    }  # for alarms, for many arms, for people
     assert_no_overflow(page)
     page.locator(".verdict").get_by_role("button", name="Risk now").tap()
     expect(page.locator("#tip")).to_contain_text("smallest risk")
@@ -94,7 +96,7 @@ def test_dark_mode_changes_colours_and_curves(open_page, server):
     server.create("dark")
     server.work("dark", 3)
     page = open_page(server, route_to("dark"), color_scheme="light")
-    expect(page.locator("canvas")).to_have_count(2)
+    expect(page.locator("canvas")).to_have_count(3)
     colours = "[document.body, document.querySelector('.card')].map((node) => getComputedStyle(node).backgroundColor)"
     light, curves = page.evaluate(colours), panels(page)
     page.emulate_media(color_scheme="dark")
@@ -111,16 +113,6 @@ def canvas_of(seen):
 
 def brightness(colour):
     return max(map(int, re.findall(r"\d+", colour)[:3]))
-
-
-def tab_to(page, name):
-    """Press Tab until something of that name has the focus."""
-    for _ in range(80):
-        page.keyboard.press("Tab")
-        focus = "document.activeElement.labels?.[0]?.innerText ?? document.activeElement.innerText"
-        if page.evaluate(focus).strip() == name:
-            return
-    pytest.fail(f"the keyboard does not get to {name!r}")
 
 
 def test_keyboard_alone_creates_a_study_and_tells_a_value(open_page, server):

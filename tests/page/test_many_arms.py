@@ -1,17 +1,14 @@
 """A study of many arms: the page shows those that matter most, counts the others, and finds any of them by name."""
 
-import os
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from support.pages import PHONE, SPEC, assert_no_overflow, route_to
+from support.pages import PHONE, SPEC, assert_no_overflow, route_to, take_picture
 
 ARMS = [f"design {k:03}" for k in range(1, 301)]
 LISTS = (".evidence-rows li", ".interval-rows li", ".spend tbody tr")
-PICTURES = os.environ.get("MFBAI_PICTURES")  # a folder for pictures of the page, to look at
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +30,6 @@ def find(page, text):
 
 def result(page):
     return page.get_by_role("region", name="Which arms are shown?").get_by_role("status")
-
-
-def take_picture(page, name):
-    if PICTURES:
-        page.screenshot(path=Path(PICTURES) / f"{name}.png", full_page=True)
 
 
 def test_the_twenty_arms_that_matter_most_are_shown_and_the_others_counted(open_page, server, study):

@@ -108,6 +108,13 @@ def test_risk_in_caption_and_legend_is_the_same(open_page, server):
     expect(page.locator(".risk-chart .note")).to_contain_text(caption)
 
 
+def test_legends_say_what_to_reach_before_anything_was_spent(open_page, server):
+    server.create("unspent")
+    page = open_page(server, route_to("unspent"))
+    expect(page.locator(".risk-chart .u-legend")).to_contain_text(re.compile(r"goal\s*0\.05$"))
+    expect(page.locator(".evidence-chart .u-legend")).to_contain_text(re.compile(r"needed\s*3$"))
+
+
 def test_risk_beyond_the_axis_is_told_as_such(open_page, server):
     server.create("sure")
     view = server.call("/sure/view")

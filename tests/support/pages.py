@@ -1,8 +1,11 @@
 """The page and its server, as the tests of the page use them."""
 
 import json
+import os
+from pathlib import Path
 from urllib.parse import quote
 
+import pytest
 from playwright.sync_api import expect
 
 from support.servers import Server, steady_port
@@ -31,6 +34,7 @@ variance = 0.01
 SCRIPT = "<script>alert(1)</script>"
 IMAGE = "<img src=x onerror=alert(1)>"
 REFUSED = r"the server responded with a status of (401|404|409|422)"
+PICTURES = os.environ.get("MFBAI_PICTURES")  # a folder for pictures of the page, to look at
 AWAY = r"Failed to load resource: net::ERR_"
 
 
@@ -59,6 +63,9 @@ class Site:
         if answer.status >= 400:
             raise Refused(answer.status, answer.json()["detail"])
         return answer.json()
+
+    def choices(self):
+        return self._server.call("GET", "/api/v1/choices").json()
 
     def create(self, name, spec=SPEC, **more):
         self.call("", {"spec": spec, "delta": 0.05, "name": name} | more)
@@ -130,5 +137,20 @@ def answer_with(page, pattern, kind, text):
 
 def show(page, server, study, view):
     """The page of a study whose server sends this view."""
-    answer_with(page, f"**/{study}/events", "text/event-stream", f"event: view\ndata: {json.dumps(view)}\n\n")
+    answer_with(page, f"**/{study}/events*", "text/event-stream", f"event: view\ndata: {json.dumps(view)}\n\n")
     page.goto(f"{server.address}/{route_to(study)}")
+
+
+def take_picture(page, name):
+    if PICTURES:
+        page.screenshot(path=Path(PICTURES) / f"{name}.png", full_page=True)
+
+
+def tab_to(page, name):
+    """Press Tab until something of that name has the focus."""
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        focus = "document.activeElement.labels?.[0]?.innerText ?? document.activeElement.innerText"
+        if page.evaluate(focus).strip() == name:
+            return
+    pytest.fail(f"the keyboard does not get to {name!r}")

@@ -4,8 +4,8 @@ import { h, setText, syncRows } from "../dom.js";
 import { plural } from "../format.js";
 import { frame } from "../frame.js";
 
-/** Called once, when the page of a study opens: `name` is the study's, `arms.shown()` are the arms to show. */
-export function makePanel({ name, arms }) {
+/** Called once, when the page of a study opens: `page.name` is the study's present name, `page.arms.shown()` are the arms to show. */
+export function makePanel(page) {
   const list = h("ul", {});
   const note = h("p", { class: "muted note" });
   // A class for style.css and for tests, a heading, and a sentence; a term in [brackets] is explained (see terms.js).
@@ -16,7 +16,7 @@ export function makePanel({ name, arms }) {
     /** Called with every view that the server sends, several times a second at most: GET /api/v1/studies/NAME/view. */
     update({ status, fidelities }) {
       syncRows(list, rows, fidelities, ({ name }) => name, makeRow);
-      setText(note, `“${name}” shows ${arms.shown().length} of ${plural(status.arms.length, "arm")}.`);
+      setText(note, `“${page.name}” shows ${page.arms.shown().length} of ${plural(status.arms.length, "arm")}.`);
     },
     stop() {}, // called when the page closes: end timers and observers here, or leave it out
   };

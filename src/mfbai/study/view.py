@@ -56,6 +56,7 @@ class Viewer:
             "proof_decides": is_proven(status.stopping),
             "progress": proven(status),
             "events": events,
+            "key": study.settings.key,
             "paused": status.paused,
             "note": label.note,
             "tags": list(label.tags),

@@ -453,6 +453,7 @@ class View(BaseModel):
     proof_decides: bool = Field(description="Whether the study ends when the evidence reaches what is needed.")
     progress: float = Field(description="The part of the proof that there is, from 0 to 1.")
     events: int
+    key: str = Field(description="The study's own, which no other has: give it as `?key=` to mean this study.")
     paused: bool
     note: str = Field(description="Markdown.")
     tags: list[str]

@@ -10,13 +10,22 @@ const LONGEST_PAUSE = 10_000;
 
 /** A call that the server refused, with its message; `type` names an exception of mfbai, `faults` the fields. */
 export class Refusal extends Error {
-  constructor(status, { type = "", detail = "", title = "", faults = [] }) {
+  constructor(status, { type = "", detail = "", title = "", faults = [], renamed_to = null }) {
     super(detail || title || `The server answered with status ${status}.`);
     this.status = status;
     this.type = type.split(":").at(-1);
     this.faults = faults ?? [];
+    this.renamedTo = renamed_to; // the name that the study has now
+  }
+
+  /** Whether there is no study of that name. */
+  get isMissing() {
+    return this.status === 404;
   }
 }
+
+/** The study was deleted while it was followed. */
+export class Gone extends Error {}
 
 export class Unreachable extends Error {
   constructor() {
@@ -24,24 +33,48 @@ export class Unreachable extends Error {
   }
 }
 
-export const studyPath = (name) => `${ROOT}/${encodeURIComponent(name)}`;
+/**
+ * The address of a call about a study, `page.name`. With its `page.key`, which each view has, no other study is meant that
+ * has taken its name since.
+ */
+function pathOf({ name, key }, call, more = {}) {
+  const query = new URLSearchParams(key ? { ...more, key } : more).toString();
+  return `${ROOT}/${encodeURIComponent(name)}/${call}${query && `?${query}`}`;
+}
+const post = (page, action, body) => call("POST", pathOf(page, action), body);
+const file = async (page, kind) => (await request(pathOf(page, kind), {})).blob();
 
-export const listStudies = (limit) => call("GET", `${ROOT}?limit=${limit}`);
-/** Some of the arms whose names contain a text, and how many there are. */
-export const findArms = (name, text, limit, offset) =>
-  call("GET", `${studyPath(name)}/arms?search=${encodeURIComponent(text)}&limit=${limit}&offset=${offset}`);
+/** `wanted` is {limit, offset, state, tag, search, sort, descending}: what is empty is left to the server. */
+export function listStudies(wanted) {
+  const given = Object.entries(wanted).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return call("GET", `${ROOT}?${new URLSearchParams(given)}`);
+}
 export const readChoices = () => call("GET", CHOICES);
 export const createStudy = (settings) => call("POST", ROOT, settings);
-export const reopenStudy = (name, changes) => call("POST", `${studyPath(name)}/reopen`, changes);
+
+// In what follows, `page` is the study that is meant: {name, key}.
+
+export const readView = (page) => call("GET", pathOf(page, "view"));
+/** Some of the arms whose names contain a text, and how many there are. */
+export const findArms = (page, search, limit, offset) => call("GET", pathOf(page, "arms", { search, limit, offset }));
+export const renameStudy = (page, name) => post(page, "rename", { name });
+export const pauseStudy = (page) => post(page, "pause", {});
+export const resumeStudy = (page) => post(page, "resume", {});
+/** Refused if the note is no longer the one that the editor began with, `before`. */
+export const writeNote = (page, text, before) => post(page, "note", { text, before });
+export const writeTags = (page, tags) => post(page, "tags", { tags });
+/** The name is sent twice: in the address and as the confirmation. */
+export const deleteStudy = (page) => post(page, "delete", { name: page.name });
+export const reopenStudy = (page, changes) => post(page, "reopen", changes);
 /** If the answer is lost, send it again with the same `request`: it returns the same trial. */
-export const ask = (name, lease, request) => call("POST", `${studyPath(name)}/ask`, { n: 1, lease, request });
+export const ask = (page, lease, request) => post(page, "ask", { n: 1, lease, request });
 /** `value` is a number, or the list of numbers of a trial with parts. */
-export const tell = (name, trial, value) =>
-  call("POST", `${studyPath(name)}/tell`, Array.isArray(value) ? { trial, values: value } : { trial, value });
-export const fail = (name, trial, reason) => call("POST", `${studyPath(name)}/fail`, { trial, reason });
-export const release = (name, trial) => call("POST", `${studyPath(name)}/release`, { trial });
+export const tell = (page, trial, value) => post(page, "tell", Array.isArray(value) ? { trial, values: value } : { trial, value });
+export const fail = (page, trial, reason) => post(page, "fail", { trial, reason });
+export const release = (page, trial) => post(page, "release", { trial });
 /** The bytes as sent: reading and writing a number here could change its digits, and so its hash. */
-export const certificate = async (name) => (await request(`${studyPath(name)}/export`, {})).blob();
+export const certificate = (page) => file(page, "export");
+export const trialsTable = (page) => file(page, "trials.csv");
 
 async function call(method, path, body) {
   const response = await request(path, {
@@ -67,14 +100,16 @@ async function request(path, options) {
 }
 
 /**
- * Hand each view of the study to `onView` until `signal` aborts; reconnect for ever.
+ * Hand each view of a study to `onView` until `signal` aborts; reconnect for ever. `page` is {name, key, renamed(name)}. Ends with an
+ * error if the study was deleted (Gone), or cannot be found (a Refusal).
  * `onLost(reason)` is called with a text when there is no connection, and with null when there is one again.
  */
-export async function follow(name, signal, onView, onLost) {
+export async function follow(page, signal, onView, onLost) {
   let pause = FIRST_PAUSE;
   while (!signal.aborted) {
     try {
-      await readStream(`${studyPath(name)}/events`, signal, ({ event, data }) => {
+      await readStream(pathOf(page, "events"), signal, ({ event, data }) => {
+        if (event === "gone") throw new Gone(data.detail);
         pause = FIRST_PAUSE;
         onLost(event === "problem" ? data.detail : null); // the server cannot read the study now, and goes on trying
         if (event === "view") onView(data);
@@ -82,7 +117,8 @@ export async function follow(name, signal, onView, onLost) {
       if (!signal.aborted) onLost("");
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof Refusal && error.status === 404) throw error;
+      if (error.renamedTo) page.renamed(error.renamedTo);
+      else if (error instanceof Gone || error.isMissing) throw error;
       onLost(error instanceof Refusal ? error.message : "");
     }
     await sleep(pause, signal);

@@ -1,5 +1,7 @@
-// The page as a whole: which of its three views is shown, by the address after the hash.
+// The page as a whole: which of its views is shown, by the address after the hash.
 
+import { readAddress } from "./address.js";
+import { comparePage } from "./compare.js";
 import { h } from "./dom.js";
 import { newStudyPage } from "./create.js";
 import { listPage } from "./list.js";
@@ -13,8 +15,9 @@ let first = true;
 
 /** A page is {root, title, start(), stop()}. */
 function pageFor(hash) {
-  const path = hash.replace(/^#/, "");
-  if (path === "" || path === "/") return listPage();
+  const { path, query } = readAddress(hash);
+  if (path === "/") return listPage(query);
+  if (path === "/compare") return comparePage(query);
   if (path === "/new") return form;
   const name = /^\/study\/(.+)$/.exec(path)?.[1];
   try {
@@ -44,7 +47,7 @@ function show() {
 
 function markPlace() {
   for (const link of document.querySelectorAll("nav a")) {
-    const here = link.getAttribute("href") === (location.hash || "#/");
+    const here = readAddress(link.getAttribute("href")).path === readAddress(location.hash).path;
     if (here) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }

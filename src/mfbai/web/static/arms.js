@@ -8,8 +8,8 @@ const MANY = 20; // of more than these, the server sends the rows of so many
 const TABLES = ["arms", "evidence", "spent", "counts", "means", "intervals", "differences"]; // of a status
 const STATED = ["costs", "biases", "optimal"]; // of a view
 
-/** One choice for all panels of a study. `onChange` is called when other arms are to be shown. */
-export function armChoice(study, onChange) {
+/** One choice for all panels of a study, `page.name`. `onChange` is called when other arms are to be shown. */
+export function armChoice(page, onChange) {
   let all = false;
   let shown = [];
   let total = 0;
@@ -22,7 +22,7 @@ export function armChoice(study, onChange) {
     const mine = latest;
     waiting = true;
     try {
-      const found = await findArms(study, next.text, MANY, next.offset);
+      const found = await findArms(page, next.text, MANY, next.offset);
       if (mine !== latest) return;
       search = { ...next, found };
       onChange();

@@ -2,7 +2,7 @@
 
 import { setAttribute, setText } from "./dom.js";
 
-const SIGNS = { running: "●", decided: "✓", undecided: "?", alarm: "⚠", opening: "…" };
+const SIGNS = { running: "●", decided: "✓", undecided: "?", alarm: "⚠", opening: "…", paused: "‖", deleted: "×" };
 
 export const signOf = (state) => SIGNS[state] ?? "";
 
@@ -10,3 +10,6 @@ export function setBadge(node, state) {
   setText(node, `${signOf(state)} ${state}`);
   setAttribute(node, "data-state", state);
 }
+
+/** The state in the words of the list: a running study that hands out nothing for now is paused. */
+export const stateOf = ({ paused, status: { state } }) => (paused && state === "running" ? "paused" : state);

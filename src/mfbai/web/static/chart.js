@@ -9,6 +9,42 @@ const LINE = 2; // the series of the line to reach
 const MOST_DECADES = 6; // with a text
 
 /**
+ * A uPlot chart, drawn again when it gets a width or the colours change, as a canvas knows nothing of style sheets.
+ * `options(place)` and `data()` are uPlot's; `drawn(chart)` is called after each drawing.
+ */
+export function canvas(place, options, data, drawn = () => {}) {
+  let chart = null;
+  let ready = false;
+  const draw = () => {
+    chart?.destroy();
+    chart = place.clientWidth > 0 ? new uPlot(options(place), data(), place) : null;
+    if (chart) drawn(chart);
+  };
+  const resized = new ResizeObserver(() => {
+    if (chart && place.clientWidth > 0) chart.setSize(sizeOf(place));
+    else if (ready) draw(); // it had no width before
+  });
+  resized.observe(place);
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const redraw = () => ready && draw();
+  scheme.addEventListener("change", redraw);
+  return {
+    /** Show what `data` says now; with `afresh` also what `options` say. */
+    show(afresh = false) {
+      ready = true;
+      if (!chart || afresh) return draw();
+      chart.setData(data());
+      drawn(chart);
+    },
+    stop() {
+      resized.disconnect();
+      scheme.removeEventListener("change", redraw);
+      chart?.destroy();
+    },
+  };
+}
+
+/**
  * A panel of one curve. `kind` is {className, title, about, curve, line, colour, logarithmic} and the functions
  * format(value), formatLine(line), read(view) -> [values, line], range(low, line, high) -> [bottom, top], caption(view).
  */
@@ -16,7 +52,6 @@ export function chartPanel(kind) {
   const place = h("div", { class: "plot", role: "img" });
   const caption = h("p", { class: "muted note" });
   const root = frame(kind.className, kind.title, kind.about, place, caption);
-  let chart = null;
   let view = null;
 
   const data = () => {
@@ -25,19 +60,7 @@ export function chartPanel(kind) {
     if (!(cost.at(-1) > 0)) return [[0, 1], [null, null], [line, line]]; // nothing was spent: the goal alone
     return [cost, values, cost.map(() => line)];
   };
-  const draw = () => {
-    chart?.destroy();
-    chart = place.clientWidth > 0 ? new uPlot(options(kind, place), data(), place) : null;
-  };
-  const resized = new ResizeObserver(() => {
-    if (chart && place.clientWidth > 0) chart.setSize(sizeOf(place));
-    else if (view) draw(); // it had no width before
-  });
-  resized.observe(place);
-  const scheme = matchMedia("(prefers-color-scheme: dark)");
-  const redraw = () => view && draw(); // uPlot paints on a canvas, which knows nothing of style sheets
-  scheme.addEventListener("change", redraw);
-
+  const chart = canvas(place, () => options(kind, place), data, showPresent);
   return {
     root,
     update(now) {
@@ -45,15 +68,9 @@ export function chartPanel(kind) {
       setText(caption, kind.caption(now));
       setAttribute(place, "aria-label", kind.caption(now));
       place.dataset.points = now.history.cost.length; // the number of points, for tests and tools
-      if (chart) chart.setData(data());
-      else draw();
-      if (chart) showPresent(chart);
+      chart.show();
     },
-    stop() {
-      resized.disconnect();
-      scheme.removeEventListener("change", redraw);
-      chart?.destroy();
-    },
+    stop: chart.stop,
   };
 }
 
@@ -67,42 +84,55 @@ const onlyDecades = (_, all) => {
 
 const sizeOf = (place) => ({ width: place.clientWidth, height: 230 });
 
-function options(kind, place) {
+/** What all charts over the cost share: {colour(name), axis, common}. */
+export function looks(place) {
   const style = getComputedStyle(place);
   const colour = (name) => style.getPropertyValue(name).trim();
   const font = `12px ${style.fontFamily}`;
   const grid = { stroke: colour("--grid"), width: 1 };
   const axis = { stroke: colour("--muted"), font, grid, ticks: { show: false }, values: numbers };
-  const curve = colour(kind.colour);
-  const readable = (_, value) => (value === null ? "–" : kind.format(value));
-  const common = { value: readable, points: { show: false } };
-  return {
+  const common = {
     ...sizeOf(place),
-    hooks: { ready: [showPresent] },
     padding: [10, 30, 0, 0], // on the right for half of the last text
     cursor: { drag: { x: false, y: false }, points: { size: 7 } },
+  };
+  const costs = {
+    scale: { time: false, range: (_, low, high) => [Math.min(low, 0), high > 0 ? high : 1] },
+    axis: { ...axis, size: 32, label: "cost", labelSize: 20, labelFont: font },
+  };
+  return { colour, font, axis, common, costs };
+}
+
+function options(kind, place) {
+  const { colour, axis, common, costs } = looks(place);
+  const curve = colour(kind.colour);
+  const readable = (_, value) => (value === null ? "–" : kind.format(value));
+  const each = { value: readable, points: { show: false } };
+  return {
+    ...common,
+    hooks: { ready: [showPresent] },
     legend: { markers: { width: 2, dash: (_, series) => (series === LINE ? "dashed" : "solid") } },
     scales: {
-      x: { time: false, range: (_, low, high) => [Math.min(low, 0), high > 0 ? high : 1] },
+      x: costs.scale,
       y: { distr: kind.logarithmic ? 3 : 1, range: (chart) => yRange(kind, chart) },
     },
     axes: [
-      { ...axis, size: 32, label: "cost", labelSize: 20, labelFont: font },
+      costs.axis,
       kind.logarithmic
-        ? { ...axis, size: 62, filter: onlyDecades, grid: { ...grid, filter: onlyDecades } }
+        ? { ...axis, size: 62, filter: onlyDecades, grid: { ...axis.grid, filter: onlyDecades } }
         : { ...axis, size: 62 },
     ],
     series: [
       { label: "cost", value: (_, value) => (value === null ? "–" : number(value)) },
       {
-        ...common,
+        ...each,
         label: kind.curve,
         stroke: curve,
         width: 2.5,
         fill: kind.logarithmic ? undefined : `${curve}22`, // a logarithmic axis has no bottom to fill from
         paths: uPlot.paths.stepped({ align: 1 }),
       },
-      { ...common, value: (_, value) => kind.formatLine(value), label: kind.line, stroke: colour("--vermilion"), width: 1.5, dash: [6, 5] },
+      { ...each, value: ({ data }) => kind.formatLine(data[LINE].at(-1)), label: kind.line, stroke: colour("--vermilion"), width: 1.5, dash: [6, 5] },
     ],
   };
 }

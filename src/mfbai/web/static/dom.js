@@ -39,6 +39,7 @@ export function syncRows(parent, rows, items, keyOf, makeRow, more) {
       rows.delete(key);
     }
   }
+  const focused = parent.contains(document.activeElement) ? document.activeElement : null;
   let place = parent.firstElementChild;
   for (const item of items) {
     const key = keyOf(item);
@@ -48,6 +49,7 @@ export function syncRows(parent, rows, items, keyOf, makeRow, more) {
     if (row.root === place) place = place.nextElementSibling;
     else parent.insertBefore(row.root, place);
   }
+  if (focused?.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true }); // its row was moved
 }
 
 let lastId = 0;

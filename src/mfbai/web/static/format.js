@@ -98,6 +98,15 @@ export function clock(unixSeconds) {
   return today ? time : `${then.toLocaleDateString()} ${time}`;
 }
 
+const SPANS = [["year", 31_557_600], ["month", 2_629_800], ["week", 604_800], ["day", 86_400], ["hour", 3600], ["minute", 60]];
+
+/** "3 minutes ago"; what is less than a minute ago was just now. */
+export function ago(unixSeconds, now = Date.now() / 1000) {
+  const since = now - unixSeconds;
+  const [unit, seconds] = SPANS.find(([, size]) => since >= size) ?? [];
+  return unit ? `${plural(Math.floor(since / seconds), unit)} ago` : "just now";
+}
+
 const PLAIN = /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
 const GROUPED = /^[+-]?[1-9]\d{0,2}(,\d{3})+(?![\d,])/; // a thousand, or one with three decimals: it is not clear
 

@@ -1,24 +1,39 @@
-// The list of all studies.
+// The list of all studies: searched, filtered, sorted; some of them ticked, to be compared.
 
 import { listStudies, sleep } from "./api.js";
+import { listLink, replaceAddress, routeTo } from "./address.js";
 import { h, setAttribute, setText, syncRows } from "./dom.js";
-import { number, percent, plural, risk } from "./format.js";
 import { showLost } from "./connection.js";
-import { setBadge } from "./badge.js";
+import { makeFilters } from "./list_filters.js";
+import { makeRow } from "./list_row.js";
 import { prose } from "./terms.js";
+import { makeTicks, ticksText } from "./ticks.js";
+import { takeWord } from "./word.js";
 
 const ABOUT =
   "Each [study] finds the best of several alternatives at the least cost, and ends with a [verdict] of known [risk].";
 const PAUSE = 2000; // ms between two looks
 const STEP = 100; // studies shown, and as many more with each press of the button
 const MOST = 1000; // the server lists no more at once
+const NONE = "There is no study yet. “New study” creates one, with an example to start from.";
 
-export function listPage() {
+export function listPage(query) {
+  const said = h("p", { class: "word", role: "status" }, takeWord());
   const list = h("ul", { class: "studies", "aria-label": "Studies" });
   const create = h("a", { class: "button primary", href: "#/new" }, "New study");
-  const note = h("p", { class: "muted" }, "Loading …");
+  const note = h("p", { class: "muted counted", role: "status" }, "Loading …");
+  const ticks = makeTicks(query, () => {
+    keepAddress();
+    showTicks();
+  });
+  const filters = makeFilters(query, () => {
+    keepAddress();
+    restart();
+  });
+  const chosen = comparison(ticks);
   let limit = STEP;
   let stopper;
+  let last = [];
   const more = h("button", { type: "button", class: "quiet", hidden: true }, "Show more");
   more.addEventListener("click", () => {
     limit = Math.min(limit + STEP, MOST);
@@ -29,38 +44,99 @@ export function listPage() {
     {},
     h("div", { class: "title" }, h("h1", {}, "Studies"), create),
     h("p", { class: "lead muted" }, ...prose(ABOUT)),
+    said,
+    filters.root,
+    chosen.root,
     note,
     list,
     more,
   );
   const rows = new Map();
-  const update = ({ studies, total }) => {
-    syncRows(list, rows, studies, (study) => study.name, makeRow);
-    setText(note, noteFor(studies.length, total));
+  const showTicks = () => {
+    syncRows(list, rows, last, (study) => study.name, (study) => makeRow(study, ticks), ticks);
+    chosen.update();
+  };
+  const update = ({ studies, total, tags }) => {
+    last = studies;
+    filters.update(tags);
+    filters.root.hidden = total === 0 && !filters.some();
+    showTicks();
+    setText(note, noteFor(studies.length, total, filters.some()));
     more.hidden = studies.length >= Math.min(total, MOST);
+  };
+  const keepAddress = () => {
+    const now = filters.write();
+    ticks.write(now);
+    replaceAddress(routeTo("/", now));
+    setAttribute(listLink(), "href", routeTo("/", now));
   };
   const restart = () => {
     stopper?.abort();
     stopper = new AbortController();
-    poll(stopper.signal, limit, update);
+    poll(stopper.signal, () => ({ limit, ...filters.wanted() }), update);
   };
+  list.addEventListener("keydown", moveInList);
   return {
     root,
     title: "Studies",
-    start: restart,
-    stop: () => stopper.abort(),
+    start() {
+      setAttribute(listLink(), "href", location.hash || "#/");
+      filters.load();
+      restart();
+    },
+    stop() {
+      stopper.abort();
+      filters.stop();
+    },
   };
 }
 
-function noteFor(shown, total) {
-  if (total === 0) return "There is no study yet. “New study” creates one, with an example to start from.";
-  return shown < total ? `The newest ${shown} of ${total} studies.` : "";
+function noteFor(shown, total, filtered) {
+  if (total === 0) return filtered ? "No study matches." : NONE;
+  const all = `${total} ${total === 1 ? "study" : "studies"}`;
+  const what = filtered ? `${all} ${total === 1 ? "matches" : "match"}` : all;
+  return shown < total ? `${what}; the first ${shown} are shown.` : `${what}.`;
 }
 
-async function poll(signal, limit, update) {
+/** What is ticked, and the way to the comparison. */
+function comparison(ticks) {
+  const link = h("a", { class: "button" }, "Compare");
+  const clear = h("button", { type: "button" }, "Untick all");
+  const note = h("span", { class: "muted", role: "status" });
+  clear.addEventListener("click", () => {
+    ticks.clear();
+    link.focus();
+  });
+  const root = h("div", { class: "inline chosen" }, link, clear, note);
+  const update = () => {
+    const count = ticks.names().length;
+    const query = new URLSearchParams();
+    ticks.write(query);
+    setAttribute(link, "href", routeTo("/compare", query));
+    setText(link, count === 0 ? "Compare studies" : `Compare ${count} ticked`);
+    setText(note, count === 0 ? "Tick the studies to compare side by side." : ticksText(count));
+    clear.hidden = count === 0;
+  };
+  update();
+  return { root, update };
+}
+
+/** The arrow keys go from study to study, and stay with the links or with the ticks. */
+function moveInList(event) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const kind = event.target.closest("a") ? "a.study" : "input";
+  if (step === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+  const all = [...event.currentTarget.querySelectorAll(kind)].filter((each) => !each.disabled);
+  const next = all[all.indexOf(event.target.closest(kind)) + step];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}
+
+async function poll(signal, wanted, update) {
   while (!signal.aborted) {
     try {
-      const found = await listStudies(limit);
+      const found = await listStudies(wanted());
       if (signal.aborted) return;
       showLost(null);
       update(found);
@@ -70,57 +146,4 @@ async function poll(signal, limit, update) {
     }
     await sleep(PAUSE, signal);
   }
-}
-
-function makeRow(study) {
-  const badge = h("span", { class: "badge" });
-  const leader = h("span", { class: "leading" });
-  const facts = h("span", { class: "muted facts" });
-  const alarm = h("span", { class: "alarm-mark" });
-  const bar = h("progress", { max: 1, value: 0, "aria-label": "Progress towards the verdict" });
-  const done = h("span", { class: "muted done" });
-  const root = h(
-    "li",
-    {},
-    h(
-      "a",
-      { class: "card study", href: `#/study/${encodeURIComponent(study.name)}` },
-      h("span", { class: "name", dir: "auto" }, study.name),
-      badge,
-      leader,
-      facts,
-      h("span", { class: "bar" }, bar, done),
-      alarm,
-    ),
-  );
-  return {
-    root,
-    update(now) {
-      setBadge(badge, now.state);
-      const opening = now.state === "opening";
-      setText(leader, opening ? "Opening …" : leaderText(now));
-      setText(facts, opening ? "" : factsOf(now));
-      bar.hidden = opening;
-      setAttribute(bar, "value", now.progress ?? 0);
-      setText(done, opening ? "" : percent(now.progress ?? 0));
-      setText(alarm, alarmsOf(now));
-    },
-  };
-}
-
-function alarmsOf({ alarms, variance_alarms }) {
-  const some = [alarms && plural(alarms, "bias alarm"), variance_alarms && plural(variance_alarms, "variance alarm")];
-  const shown = some.filter(Boolean);
-  return shown.length > 0 ? `⚠ ${shown.join(", ")}` : "";
-}
-
-function leaderText({ state, leader }) {
-  if (leader === null) return "No results yet";
-  return state === "decided" ? `Answer: ${leader}` : `${leader} leads`;
-}
-
-function factsOf(study) {
-  const size = `${plural(study.arms, "arm")}, ${plural(study.fidelities, "fidelity", "fidelities")}`;
-  const proof = `risk ${risk(study.risk)}, goal ${number(study.delta)}`;
-  return `${proof} · cost ${number(study.cost)}, ${plural(study.told, "result")} · ${size}`;
 }

@@ -11,21 +11,21 @@ const ABOUT =
   "Its answer is proven if the new bounds hold.";
 const HINT = "0.2, or −0.1 to 0.3. Left as it is, it stays.";
 
-export function makePanel({ name }) {
+export function makePanel(page) {
   const place = h("div");
   const root = frame("reopen", "Go on with wider bounds", ABOUT, place);
   return {
     root,
     update(view) {
       root.hidden = view.alarms.length === 0 || view.status.seeds === "common"; // which cannot be reopened
-      if (!root.hidden && !place.hasChildNodes()) place.append(makeForm(name, view));
+      if (!root.hidden && !place.hasChildNodes()) place.append(makeForm(page, view));
     },
   };
 }
 
-function makeForm(study, { fidelities }) {
+function makeForm(page, { fidelities }) {
   const input = () => h("input", { type: "text", autocomplete: "off" });
-  const name = textField("study", input(), "Name of the new study", `${study} 2`, "It must be another.", "reopen-name");
+  const name = textField("study", input(), "Name of the new study", `${page.name} 2`, "It must be another.", "reopen-name");
   const bounds = fidelities.slice(0, -1).map(({ name: fidelity, bias }, m) => {
     const before = boundOf(bias);
     return { fidelity, before, ...textField("biasBound", input(), `Bound of “${fidelity}”`, before, HINT, `reopen-${m}`) };
@@ -37,7 +37,7 @@ function makeForm(study, { fidelities }) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const work = async () => {
-      const made = await reopenStudy(study, { name: name.read() ?? "", bias: readBounds(bounds) });
+      const made = await reopenStudy(page, { name: name.read() ?? "", bias: readBounds(bounds) });
       location.hash = `#/study/${encodeURIComponent(made.name)}`;
     };
     attempt(button, box, work).catch(() => {});

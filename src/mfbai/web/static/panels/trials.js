@@ -1,15 +1,17 @@
 // Evaluating by hand: ask for a trial, see what to evaluate, tell the value.
 
 import { ask, fail, release, tell } from "../api.js";
+import { stateOf } from "../badge.js";
 import { attempt, errorBox, h, newId, setAttribute, setText, syncRows } from "../dom.js";
 import { number, plural, readNumber, readNumbers } from "../format.js";
 import { term } from "../terms.js";
 import { frame } from "../frame.js";
 
 const MINUTES = "60";
+const PAUSED = "The study is paused: it hands out no trial until it is resumed. Values of trials under way are still taken.";
 const GONE = "This trial is no longer under way: someone else told its value, or gave it up.";
 
-export function makePanel({ name: study }) {
+export function makePanel(page) {
   const askButton = h("button", { type: "button", class: "primary" }, "Ask for a trial");
   const lease = h("input", { id: newId("lease"), type: "text", inputmode: "decimal", size: 6, autocomplete: "off" });
   lease.value = MINUTES;
@@ -38,16 +40,17 @@ export function makePanel({ name: study }) {
   const myRows = new Map();
   const otherRows = new Map();
   let status = { state: "running", pending: 0 };
+  let paused = false;
   const refresh = () => {
     const items = trials.items((id) => (myRows.get(id) ?? otherRows.get(id))?.inUse() ?? false);
     const idOf = (trial) => trial.id;
-    const show = (list, rows, some) => syncRows(list, rows, some, idOf, (trial) => makeRow(study, trial, done));
+    const show = (list, rows, some) => syncRows(list, rows, some, idOf, (trial) => makeRow(page, trial, done));
     show(mine, myRows, items.filter((trial) => trial.mine));
     show(others, otherRows, items.filter((trial) => !trial.mine));
     const unseen = Math.max(status.pending - items.length, 0);
     elsewhere.hidden = otherRows.size === 0;
     setText(summary, `${plural(otherRows.size + unseen, myRows.size ? "other trial" : "trial")} under way`);
-    setText(note, noteFor(status, unseen));
+    setText(note, noteFor(status, unseen, paused));
   };
   const done = (trial, words) => {
     trials.close(trial.id);
@@ -62,7 +65,7 @@ export function makePanel({ name: study }) {
     attempt(askButton, box, async () => {
       const minutes = readNumber(lease.value);
       if (!(minutes > 0)) throw new Error(`“${lease.value}” is not a number of minutes.`);
-      const [trial] = (await ask(study, 60 * minutes, request)).trials;
+      const [trial] = (await ask(page, 60 * minutes, request)).trials;
       request = newRequest();
       trials.open(trial);
       refresh();
@@ -76,7 +79,8 @@ export function makePanel({ name: study }) {
     root,
     update(view) {
       status = view.status;
-      asking.hidden = status.state !== "running";
+      paused = stateOf(view) === "paused";
+      asking.hidden = status.state !== "running" || paused;
       trials.see(view.open, status.pending);
       refresh();
     },
@@ -88,10 +92,11 @@ function newRequest() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function noteFor({ state, pending }, unseen) {
+function noteFor({ state, pending }, unseen, paused) {
   if (state === "undecided") return "The study has stopped: the budget does not allow the next evaluation.";
   if (state === "alarm") return "The study has stopped: the results contradict what was stated.";
   if (state === "decided") return "There is a verdict: nothing more has to be evaluated.";
+  if (paused) return PAUSED;
   if (pending === 0) return "Nothing is under way.";
   return unseen === 0 ? "" : `${plural(unseen, "trial")} under way ${unseen === 1 ? "is" : "are"} not shown.`;
 }
@@ -129,7 +134,7 @@ function openTrials() {
   };
 }
 
-function makeRow(study, trial, done) {
+function makeRow(page, trial, done) {
   const box = errorBox();
   const value = trial.parts
     ? h("textarea", { id: newId("values"), rows: 3, autocomplete: "off", spellcheck: "false" })
@@ -165,16 +170,16 @@ function makeRow(study, trial, done) {
       tellButton,
       async () => {
         given = trial.parts ? readNumbers(value.value) : readNumber(value.value);
-        await tell(study, trial.id, given);
+        await tell(page, trial.id, given);
       },
       () => `Told ${trial.parts ? `${given.length} values` : given} for “${trial.arm}” at “${trial.fidelity}”.`,
     );
   });
   failButton.addEventListener("click", () =>
-    run(failButton, () => fail(study, trial.id, reason.value), () => `Reported the trial of “${trial.arm}” as failed.`),
+    run(failButton, () => fail(page, trial.id, reason.value), () => `Reported the trial of “${trial.arm}” as failed.`),
   );
   releaseButton.addEventListener("click", () =>
-    run(releaseButton, () => release(study, trial.id), () => `Gave the trial of “${trial.arm}” back.`),
+    run(releaseButton, () => release(page, trial.id), () => `Gave the trial of “${trial.arm}” back.`),
   );
   return {
     root,

@@ -1,0 +1,61 @@
+// The head of a study's page: its name, and what can be done with the study as a whole.
+
+import { pauseStudy, resumeStudy } from "./api.js";
+import { stateOf } from "./badge.js";
+import { deletion } from "./delete.js";
+import { attempt, errorBox, h, setAttribute, setText } from "./dom.js";
+import { certificateButton, tableButton } from "./download.js";
+import { renaming } from "./rename.js";
+import { term } from "./terms.js";
+
+/** `page.name` is the study's present name; `said` a place for a word on what was done. */
+export function careTools(page, { heading, badge, said, onRenamed }) {
+  const box = errorBox();
+  const pause = pauseButton(page, box, said);
+  const rename = renaming(page, onRenamed);
+  const remove = deletion(page);
+  const title = h("div", { class: "heading" }, heading, badge);
+  const certificate = h("span", { class: "inline" }, certificateButton(page, box), term("certificate", "what is this?"));
+  const buttons = h("div", { class: "tools" }, pause.root, rename.button, tableButton(page, box), certificate, remove.button);
+  const root = h("header", { class: "head" }, h("div", { class: "title" }, title, buttons), rename.form, box, remove.dialog);
+  return {
+    root,
+    update(view) {
+      pause.update(view);
+      remove.update(view);
+    },
+    /** There is no such study any more. */
+    end() {
+      buttons.hidden = true;
+      rename.close();
+      remove.dialog.close();
+      setText(box, "");
+    },
+    stop: () => remove.dialog.close(),
+  };
+}
+
+function pauseButton(page, box, said) {
+  const button = h("button", { type: "button", hidden: true });
+  let paused = false;
+  const show = () => {
+    setText(button, paused ? "▶ Resume" : "‖ Pause");
+    setAttribute(button, "title", paused ? "Hand out trials again" : "Hand out no trials for now");
+  };
+  button.addEventListener("click", () =>
+    attempt(button, box, async () => {
+      await (paused ? resumeStudy : pauseStudy)(page);
+      paused = !paused;
+      show();
+      setText(said, paused ? "Paused: the study hands out nothing until you resume it." : "Resumed.");
+    }).catch(() => {}),
+  );
+  return {
+    root: button,
+    update(view) {
+      paused = stateOf(view) === "paused";
+      button.hidden = view.status.state !== "running"; // what has a verdict hands out nothing anyway
+      show();
+    },
+  };
+}

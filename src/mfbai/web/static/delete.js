@@ -1,0 +1,62 @@
+// Deleting a study, after a dialog that says what is lost.
+
+import { deleteStudy } from "./api.js";
+import { listLink } from "./address.js";
+import { attempt, errorBox, h, newId, setText } from "./dom.js";
+import { certificateButton, tableButton } from "./download.js";
+import { number, plural } from "./format.js";
+import { leaveWord } from "./word.js";
+
+/** {button, dialog, update(view)}. */
+export function deletion(page) {
+  const id = newId("delete");
+  const title = h("h2", { id, dir: "auto" });
+  const lost = h("p");
+  const under = h("p", { class: "under-way" });
+  const box = errorBox();
+  const keep = h("button", { type: "button" }, "Keep the study");
+  const remove = h("button", { type: "button", class: "danger" }, "Delete it for good");
+  const dialog = h(
+    "dialog",
+    { class: "card delete", "aria-labelledby": id },
+    title,
+    lost,
+    under,
+    h("p", {}, "It cannot be undone. Keep a copy first: with the certificate, anyone can still check the study."),
+    h("div", { class: "inline" }, certificateButton(page, box), tableButton(page, box)),
+    box,
+    h("div", { class: "actions inline" }, keep, remove),
+  );
+  const button = h("button", { type: "button", class: "danger", "aria-haspopup": "dialog" }, "Delete …");
+  button.addEventListener("click", () => {
+    setText(title, `Delete “${page.name}”?`);
+    setText(box, "");
+    dialog.showModal(); // which holds the focus, ends with Escape, and gives the focus back
+    keep.focus();
+  });
+  keep.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("cancel", (event) => {
+    if (remove.getAttribute("aria-disabled")) event.preventDefault(); // it is under way
+  });
+  remove.addEventListener("click", () => {
+    const work = async () => {
+      const { name } = page;
+      await deleteStudy(page);
+      leaveWord(`Deleted “${name}”.`);
+      dialog.close();
+      location.hash = listLink().getAttribute("href");
+    };
+    attempt(remove, box, work).catch(() => {});
+  });
+  return {
+    button,
+    dialog,
+    update({ status, note }) {
+      const results = `${plural(status.told, "result")}, which cost ${number(status.cost)}`;
+      setText(lost, `Everyone loses it: its ${results}, its journal${note ? ", its note" : ""} and its verdict, if it has one.`);
+      const { pending } = status;
+      under.hidden = pending === 0;
+      setText(under, `${plural(pending, "trial")} under way: ${pending === 1 ? "its value is" : "their values are"} lost, too.`);
+    },
+  };
+}
