@@ -175,6 +175,11 @@ class Pilot:
         arms = "1 arm" if len(self.arms) == 1 else f"{len(self.arms)} arms"
         return f"<Pilot of {arms}, {self.seeds} seeds: {self.advice}>"
 
+    def _repr_html_(self) -> str:
+        from mfbai.analysis.markup import pilot_as_html  # for notebooks alone
+
+        return pilot_as_html(self)
+
     def _bias_bounds(self, level: float) -> tuple[Array, Array]:
         """(K, fidelities - 1) ends of the intervals. They use half of the level, as differences are seldom normal."""
         off = self.pairs.values[:, :, :-1] - self.pairs.values[:, :, -1:]

@@ -57,10 +57,12 @@ class Caller:
         """End the connections that are not in use; the next call makes another."""
         _close_all(self._idle)
 
-    def call(self, method: str, path: str, body: Any = None, *, repeatable: bool = True) -> Any:
+    def call(
+        self, method: str, path: str, body: Any = None, *, repeatable: bool = True, patience: float | None = None
+    ) -> Any:
         """The server's answer; its errors are raised as the library's own exceptions."""
         data = None if body is None else _encode(body)
-        until = time.monotonic() + self._patience
+        until = time.monotonic() + (self._patience if patience is None else min(patience, self._patience))
         pause, longest = PAUSES
         while True:
             sent = False

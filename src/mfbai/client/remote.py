@@ -18,13 +18,15 @@ from mfbai.study.journal import Event, canonical
 from mfbai.study.limits import LEASE, LONGEST_REASON
 from mfbai.study.parts import Told, read_told
 from mfbai.study.settings import Bias, Settings, read_settings
+from mfbai.study.shown import Shown
 from mfbai.study.status import status_from_dict, trial_from_dict, verdict_from_dict
 
 RESULTS_AT_ONCE = 1000
 VALUES_AT_ONCE = 100_000  # of trials with parts
+SOON = 1.0  # seconds that a server may be away when a notebook shows a study
 
 
-class RemoteStudy:
+class RemoteStudy(Shown):
     """A study on a server, with the methods of `Study`: see `Client.create_study` and `Client.load_study`."""
 
     def __init__(self, client: Caller, settings: Settings) -> None:
@@ -125,7 +127,13 @@ class RemoteStudy:
 
     def status(self) -> Status:
         """Where the study stands."""
-        answer = self._get("status")
+        return self._read_status()
+
+    def _status_soon(self) -> Status:
+        return self._read_status(patience=SOON)
+
+    def _read_status(self, patience: float | None = None) -> Status:
+        answer = self._get("status", patience=patience)
         with self._client.understanding():
             return status_from_dict(answer, self.problem)
 
@@ -173,8 +181,8 @@ class RemoteStudy:
         """The value as a number, if an evaluation of this problem can return it: at that fidelity, or at any."""
         return self.settings.check_value(value, fidelity)
 
-    def _get(self, what: str) -> Any:
-        return self._heard(self._client.call("GET", f"{self._path}/{what}"))
+    def _get(self, what: str, *, patience: float | None = None) -> Any:
+        return self._heard(self._client.call("GET", f"{self._path}/{what}", patience=patience))
 
     def _post(self, what: str, body: dict[str, Any], *, repeatable: bool = True) -> Any:
         try:

@@ -258,6 +258,11 @@ class Plan:
             told += f", {float(factor):.2g} times cheaper than {self.sets[TOP][0]} alone"
         return f"<Plan{label}, delta {self.delta:g}: {told}>"
 
+    def _repr_html_(self) -> str:
+        from mfbai.planning.markup import plan_as_html  # for notebooks alone
+
+        return plan_as_html(self)
+
 
 def check_rate(faults: Faults, field: str, rate: Any) -> None:
     """A rate must be positive; None is no rate."""

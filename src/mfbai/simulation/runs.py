@@ -129,6 +129,11 @@ class Runs:
         name = self.instance.name or "instance"
         return f"<Runs: {len(self)} of {self.strategy} on {name}, {self.stopping}; {summary}>"
 
+    def _repr_html_(self) -> str:
+        from mfbai.simulation.markup import runs_as_html  # for notebooks alone
+
+        return runs_as_html(self)
+
 
 def simulate(
     instance: Instance | str,

@@ -13,6 +13,7 @@ from mfbai.text import digits
 SMALLEST = 1e-300  # probability that is said: that of smaller ones is rounded to 0
 WITHOUT = "Without any bias bound"
 SHOWN = 3  # alarms of a kind that a verdict spells out
+MOST_ALARMS = 20  # listed by themselves: one wrong bound may have been stated for thousands of arms
 WIDER = "Reopen the study with wider bias bounds: all its results count there."
 INSTEAD = "take mfbai.Symmetric, or state a larger variance"  # what to do about a variance alarm
 
@@ -136,6 +137,15 @@ def variance_alarm(alarm: VarianceAlarm, problem: Problem) -> str:
         what = f"The results of {problem.arms[alarm.arm]!r} at {problem.fidelities[alarm.fidelity]!r}"
     much = f"{what} vary more than was stated: their variance seems to be {digits(alarm.ratio, 2)} times as large."
     return f"{much} If it were as stated, this would happen with a probability of {_chance(alarm.level)} at most."
+
+
+def warnings(status: Status) -> list[str]:
+    """What contradicts what, alarm by alarm, and what to do about those of variances."""
+    problem = status.problem
+    told = [f"Bias alarm: {alarm(one, problem)}" for one in status.alarms[:MOST_ALARMS]]
+    told += [f"There are {len(status.alarms) - MOST_ALARMS} more."] * (len(status.alarms) > MOST_ALARMS)
+    told += [f"Variance alarm: {variance_alarm(one, problem)}" for one in status.variance_alarms]
+    return told + [f"What to do: {INSTEAD}."] * bool(status.variance_alarms)
 
 
 def _chance(level: float) -> str:

@@ -121,7 +121,13 @@ class Status:
 
     def __repr__(self) -> str:
         leads = f"{sentences.leader(self)}, risk {self.risk:.2g}"
-        return f"<Status of {self.name!r}: {self.state}, {leads}, {sentences.progress(self)}>"
+        state = "paused" if self.paused else self.state
+        return f"<Status of {self.name!r}: {state}, {leads}, {sentences.progress(self)}>"
+
+    def _repr_html_(self) -> str:
+        from mfbai.study.markup import status_as_html  # for notebooks alone
+
+        return status_as_html(self)
 
 
 def status_from_dict(body: Mapping[str, Any], problem: Problem) -> Status:

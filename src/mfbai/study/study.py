@@ -38,6 +38,7 @@ from mfbai.study.limits import (
 )
 from mfbai.study.parts import Told, entries_of, listed, parts_of, read_told
 from mfbai.study.settings import HASH, STOP, Bias, Settings, check_name, new_settings
+from mfbai.study.shown import Shown
 from mfbai.study.status import Part, Status, Trial, describe_study
 from mfbai.study.storage import Storage, Turn
 from mfbai.study.table import Row, csv_lines, frame_of, rows_of, write_csv
@@ -104,7 +105,7 @@ def _opened(storage: str | Storage, *, create: bool = False) -> Storage:
     return storage if isinstance(storage, Storage) else Storage(storage, create=create)
 
 
-class Study(Care):
+class Study(Care, Shown):
     """A study in a storage: see `create_study` and `load_study`.
 
     Any number of processes and threads may have the same study open. What `tell` has acknowledged is on disk.
