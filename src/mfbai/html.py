@@ -14,6 +14,7 @@ from mfbai.text import printable
 
 SHOWN = 20  # rows of a table
 SHOWN_COLUMNS = 8  # fidelities
+WORDS = ("", "remarks", "use")  # headings of columns that have words, not figures
 LONGEST = 80  # characters of a name
 ACCENT = "#3987c9"  # 3.7 times as light or dark as white and as black
 FAINT = "#8886"  # grey, and partly seen through
@@ -84,7 +85,7 @@ def bar(part: float, told: str) -> Html:
 
 def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]], more: str = "") -> Html:
     """A table whose first column names the rows; `more` says what is not shown of it."""
-    sides = ["left", *["right"] * (len(headings) - 1)]
+    sides = ["left" if n == 0 or told in WORDS else "right" for n, told in enumerate(headings)]
     head = "".join(
         f'<th scope="col" style="{_CELL};text-align:{side}">{text(told)}</th>'
         for told, side in zip(headings, sides, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,10 @@ from mfbai.model.compiled import Model
 from mfbai.model.instance import Instance
 from mfbai.model.problem import Problem
 from mfbai.model.spec import check_instance
+from mfbai.pictures import picture_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 GOOD = 1e-9  # a relative gap above this is worth the slower method
@@ -53,6 +58,10 @@ class Oracle:
         from mfbai.analysis.markup import oracle_as_html  # for notebooks alone
 
         return oracle_as_html(self)
+
+    def plot(self) -> Figure:
+        """A picture of the optimal shares, by arm and fidelity. Needs matplotlib."""
+        return picture_of(self)
 
     @property
     def assumes_normal(self) -> bool:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
 from mfbai.errors import MfbaiError
+from mfbai.study.history import Point
 from mfbai.study.status import Status
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Shown(ABC):
@@ -19,6 +24,18 @@ class Shown(ABC):
     @abstractmethod
     def status(self) -> Status:
         """Where it stands."""
+
+    @abstractmethod
+    def history(self) -> list[Point]:
+        """Its course."""
+
+    def plot(self, kind: str | None = None) -> Figure:
+        """A picture of the "evidence" against each rival, the arms' "intervals", what was spent ("spend"), or the
+        "history" of the proof; all four if no kind is given. Needs matplotlib."""
+        from mfbai.study.pictures import KINDS, check_kind, draw_study  # which loads much
+
+        points = self.history() if "history" in check_kind(kind, KINDS) else []
+        return draw_study(self.status(), kind, KINDS, points)
 
     def _repr_html_(self) -> str | None:
         """None, so that the plain form is shown, if the study was deleted, or its storage or server is away."""
