@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mfbai.errors import NothingToAsk as NothingToAsk
     from mfbai.errors import StorageError as StorageError
     from mfbai.errors import StudyOver as StudyOver
+    from mfbai.errors import TimedOut as TimedOut
     from mfbai.errors import TrialClosed as TrialClosed
     from mfbai.errors import UnknownName as UnknownName
     from mfbai.errors import WorkerLost as WorkerLost
@@ -80,6 +81,7 @@ _HOMES = {
         "NothingToAsk",
         "StorageError",
         "StudyOver",
+        "TimedOut",
         "TrialClosed",
         "UnknownName",
         "WorkerLost",
