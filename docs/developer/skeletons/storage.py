@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mfbai.study.journal import Event
-from mfbai.study.storage import STORAGES, Storage, Turn, name_taken, unknown_storage
+from mfbai.study.storage import STORAGES, Label, Storage, Turn, name_taken, unknown_storage
 
 
 class Folder(Storage):
@@ -28,7 +28,7 @@ class Folder(Storage):
         return self._url  # a password would have to be hidden here
 
     def names(self):
-        return [self._load(study)["name"] for study in range(1, self._count() + 1)]
+        return list(self._numbers())
 
     def create(self, name, first):
         with self._alone():
@@ -36,20 +36,23 @@ class Folder(Storage):
                 raise name_taken(name)
             study = self._count() + 1
             events = [[None, *event] for event in first]
-            self._save(study, {"name": name, "events": events, "leases": {}, "snapshot": None})
+            self._save(study, {"label": Label(name), "events": events, "leases": {}, "snapshot": None})
         return study
 
     def find(self, name):
-        names = self.names()
-        if name not in names:
+        numbers = self._numbers()
+        if name not in numbers:
             raise self.unknown_study(name)
-        return names.index(name) + 1
+        return numbers[name]
 
     def read(self, study, first):
-        return FolderTurn(self._load(study)).read(first)
+        return FolderTurn(self, self._load(study)).read(first)
 
     def length(self, study):
         return len(self._load(study)["events"])
+
+    def label(self, study):
+        return FolderTurn(self, self._load(study)).label()
 
     def snapshot(self, study, form):
         kept = self._load(study)["snapshot"]
@@ -59,8 +62,12 @@ class Folder(Storage):
     def turn(self, study):
         with self._alone():
             book = self._load(study)
-            yield FolderTurn(book)
+            yield FolderTurn(self, book)
             self._save(study, book)  # not reached if the block raises
+
+    def _numbers(self):
+        labels = {study: self.label(study) for study in range(1, self._count() + 1)}
+        return {label.name: study for study, label in labels.items() if label is not None}
 
     def _count(self):
         return len(list(self._path.glob("*.json")))
@@ -86,8 +93,8 @@ class Folder(Storage):
 class FolderTurn(Turn):
     """Changes the content of a file, which is saved when the turn ends."""
 
-    def __init__(self, book):
-        self._events, self._leases, self._book = book["events"], book["leases"], book
+    def __init__(self, storage, book):
+        self._events, self._leases, self._book, self._storage = book["events"], book["leases"], book, storage
 
     def now(self):
         return time.time()
@@ -118,6 +125,20 @@ class FolderTurn(Turn):
 
     def end_lease(self, trial):
         self._leases.pop(str(trial), None)
+
+    def label(self):
+        kept = self._book["label"]  # of a deleted study nothing is kept but its number
+        return None if kept is None else Label(*kept)._replace(tags=tuple(kept[3]))
+
+    def relabel(self, label):
+        if label.name != self.label().name and label.name in self._storage.names():
+            raise name_taken(label.name)
+        self._book["label"] = label
+
+    def delete(self):
+        self._book.update(label=None, snapshot=None)
+        self._events.clear()
+        self._leases.clear()
 
     def snapshot_at(self):
         return self._book["snapshot"][0] if self._book["snapshot"] else 0

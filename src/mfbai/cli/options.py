@@ -31,7 +31,7 @@ DEFAULT_RULE = "By default the rule of the strategy: contrasts for race, else e-
 
 
 class NamesInHelp(TyperCommand):
-    """A command whose help lists strategies, rules or the paper's parts, as they are registered.
+    """A command whose help lists strategies, rules, the paper's parts, or states of studies, as they are registered.
 
     The names are filled in when the help is shown: reading the registries loads numpy, which takes a moment.
     """
@@ -48,8 +48,11 @@ def registered() -> dict[str, str]:
     """What stands in help texts for the registries, in braces, and the text to put there."""
     from mfbai import stopping, strategies
     from mfbai.paper.parts import PARTS
+    from mfbai.study.catalogue import SORTS, STATES
 
     return {
+        "{states}": listed(STATES, "or"),
+        "{sorts}": listed(list(SORTS), "or"),
         "{strategies}": listed(list(strategies.STRATEGIES), "or"),
         "{rules}": listed(list(stopping.RULES), "or"),
         "{parts}": ", ".join(part.group for part in PARTS),

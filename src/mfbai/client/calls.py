@@ -10,6 +10,8 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from math import inf
 from numbers import Integral, Real
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -17,7 +19,7 @@ from urllib.parse import SplitResult, urlsplit
 from mfbai import errors
 from mfbai._version import __version__
 from mfbai.checks import real
-from mfbai.errors import Fault, Faults, InvalidInput, MfbaiError, StorageError, StudyOver
+from mfbai.errors import Fault, Faults, InvalidInput, MfbaiError, StorageError, StudyOver, StudyRenamed
 from mfbai.study.storage import NameTaken
 
 SERVER = "http://127.0.0.1:8400"
@@ -25,6 +27,8 @@ PATIENCE = 60.0  # seconds that a server may be away
 TIMEOUT = 180.0  # seconds that an answer may take: the server may have to compile
 PAUSES = (0.05, 2.0)  # seconds before the second attempt, and before later ones at most
 AWAY = (502, 503, 504)  # statuses of a server whose storage, or which itself, is away for a moment
+
+_hurry: ContextVar[float] = ContextVar("hurry", default=inf)  # seconds
 
 
 class Caller:
@@ -57,12 +61,19 @@ class Caller:
         """End the connections that are not in use; the next call makes another."""
         _close_all(self._idle)
 
-    def call(
-        self, method: str, path: str, body: Any = None, *, repeatable: bool = True, patience: float | None = None
-    ) -> Any:
-        """The server's answer; its errors are raised as the library's own exceptions."""
+    def call(self, method: str, path: str, body: Any = None, *, repeatable: bool = True) -> Any:
+        """The server's answer, read from JSON; its errors are raised as the library's own exceptions."""
+        answer = self.call_for_bytes(method, path, body, repeatable=repeatable)
+        try:
+            return json.loads(answer)
+        except (ValueError, RecursionError):
+            told = f"{self.url} did not answer in JSON: check that `mfbai serve` runs there"
+            raise StorageError(told) from None
+
+    def call_for_bytes(self, method: str, path: str, body: Any = None, *, repeatable: bool = True) -> bytes:
+        """The server's answer as it was sent."""
         data = None if body is None else _encode(body)
-        until = time.monotonic() + (self._patience if patience is None else min(patience, self._patience))
+        until = time.monotonic() + min(self._patience, _hurry.get())
         pause, longest = PAUSES
         while True:
             sent = False
@@ -72,8 +83,10 @@ class Caller:
                 connection = self._idle.pop() if self._idle and repeatable else self._connect()
                 sent = True
                 status, answer = self._exchange(connection, method, path, data)
+                if status < 400:
+                    return answer
                 if status not in AWAY:
-                    return _read(self.url, status, answer)
+                    raise _error(self.url, status, answer)
                 failure: MfbaiError = _error(self.url, status, answer)
                 sent = False  # it was refused
             except (OSError, http.client.HTTPException) as error:
@@ -124,6 +137,16 @@ class Caller:
         return response.status, answer
 
 
+@contextmanager
+def hurried(seconds: float) -> Iterator[None]:
+    """Wait no longer than this for a server that is away, whatever the patience, in calls of this block."""
+    token = _hurry.set(seconds)
+    try:
+        yield
+    finally:
+        _hurry.reset(token)
+
+
 def _close_all(connections: list[http.client.HTTPConnection]) -> None:
     while connections:
         connections.pop().close()
@@ -157,15 +180,6 @@ def _split(url: str) -> SplitResult | None:
     return None if not good or parts.query or parts.fragment or parts.username else parts
 
 
-def _read(url: str, status: int, answer: bytes) -> Any:
-    if status >= 400:
-        raise _error(url, status, answer)
-    try:
-        return json.loads(answer)
-    except (ValueError, RecursionError):
-        raise StorageError(f"{url} did not answer in JSON: check that `mfbai serve` runs there") from None
-
-
 def _error(url: str, status: int, answer: bytes) -> MfbaiError:
     """The exception that the answer describes."""
     try:
@@ -179,6 +193,8 @@ def _error(url: str, status: int, answer: bytes) -> MfbaiError:
         return kind(faults or [Fault("call", f"was refused: {told}")])
     if kind is StudyOver:
         return StudyOver(told, body.get("state"))
+    if kind is StudyRenamed:
+        return StudyRenamed(told, body.get("renamed_to"))
     if isinstance(kind, type) and issubclass(kind, MfbaiError):
         return kind(told)
     if status < 500:

@@ -3,42 +3,53 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from mfbai.client.calls import Caller
-from mfbai.errors import Fault, InvalidInput, StudyOver
+from mfbai.client.calls import Caller, hurried
+from mfbai.errors import Fault, Faults, InvalidInput, StudyGone, StudyOver, StudyRenamed
 from mfbai.model.problem import Problem
 from mfbai.study import Status, Trial, Verdict
+from mfbai.study.care import check_note, check_tags
 from mfbai.study.certificate import write_certificate
 from mfbai.study.history import Point
-from mfbai.study.journal import Event, canonical
+from mfbai.study.journal import Event, Journal, canonical
 from mfbai.study.limits import LEASE, LONGEST_REASON
 from mfbai.study.parts import Told, read_told
-from mfbai.study.settings import Bias, Settings, read_settings
+from mfbai.study.settings import Bias, Settings, check_name, read_settings
 from mfbai.study.shown import Shown
 from mfbai.study.status import status_from_dict, trial_from_dict, verdict_from_dict
+from mfbai.study.storage import Label
+from mfbai.study.study import check_worker
+from mfbai.study.table import frame_of, read_csv, write_csv
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 RESULTS_AT_ONCE = 1000
 VALUES_AT_ONCE = 100_000  # of trials with parts
-SOON = 1.0  # seconds that a server may be away when a notebook shows a study
+SOON = 1.0  # seconds that a server may be away for those who only want to look
+MOST_RENAMED = 3  # times during one call
+
+T = TypeVar("T")
 
 
 class RemoteStudy(Shown):
     """A study on a server, with the methods of `Study`: see `Client.create_study` and `Client.load_study`."""
 
-    def __init__(self, client: Caller, settings: Settings) -> None:
+    def __init__(self, client: Caller, settings: Settings, name: str | None = None) -> None:
         self.settings = settings
         self._client = client
-        self._path = _path(settings.name)
+        self._name = settings.name if name is None else name
         self._state = "running"
         self._verdict: Verdict | None = None  # once it is known: it never changes
 
     @property
     def name(self) -> str:
-        return self.settings.name
+        """Its name, as it was when the server last said something about it: it can be changed."""
+        return self._name
 
     @property
     def problem(self) -> Problem:
@@ -60,13 +71,19 @@ class RemoteStudy(Shown):
     def __repr__(self) -> str:
         return f"<RemoteStudy {self.name!r} at {self._client.url}>"
 
-    def ask(self, *, lease: float = LEASE) -> Trial:
-        """The next evaluation to make. If the answer is lost and the call repeated, the trial is the same."""
-        return self.ask_many(1, lease=lease)[0]
+    def ask(self, *, lease: float = LEASE, worker: str | None = None) -> Trial:
+        """The next evaluation to make. If the answer is lost and the call repeated, the trial is the same.
 
-    def ask_many(self, n: int, *, lease: float = LEASE) -> list[Trial]:
+        `worker` is a name for tables (`to_frame`): by default that of this machine, and the number of this process.
+        """
+        return self.ask_many(1, lease=lease, worker=worker)[0]
+
+    def ask_many(self, n: int, *, lease: float = LEASE, worker: str | None = None) -> list[Trial]:
         """Up to n evaluations to make at once."""
-        answer = self._post("ask", {"n": n, "lease": lease, "request": secrets.token_hex(8)})
+        faults = Faults()
+        named = check_worker(faults, worker)
+        faults.raise_if_any("call")
+        answer = self._post("ask", {"n": n, "lease": lease, "request": secrets.token_hex(8), "worker": named})
         with self._client.understanding():
             found = [trial_from_dict(trial) for trial in answer["trials"]]
             if not found:
@@ -127,15 +144,13 @@ class RemoteStudy(Shown):
 
     def status(self) -> Status:
         """Where the study stands."""
-        return self._read_status()
-
-    def _status_soon(self) -> Status:
-        return self._read_status(patience=SOON)
-
-    def _read_status(self, patience: float | None = None) -> Status:
-        answer = self._get("status", patience=patience)
+        answer = self._get("status")
         with self._client.understanding():
             return status_from_dict(answer, self.problem)
+
+    def _status_soon(self) -> Status:
+        with hurried(SOON):
+            return self.status()
 
     def history(self) -> list[Point]:
         """Risk and evidence over cost, up to now."""
@@ -156,8 +171,17 @@ class RemoteStudy(Shown):
         with self._client.understanding():
             return [(row["id"], (row["arm_index"], row["fidelity_index"])) for row in answer["trials"]]
 
-    def journal(self, first: int = 0) -> Iterator[Event]:
-        """The events from a number on, in the order they happened."""
+    def journal(self, first: int = 0) -> Journal:
+        """The events from a number on, in the order they happened: a sequence, which reads what is looked at."""
+        return Journal(self._events, self.length, first)
+
+    def length(self) -> int:
+        """How many events the journal has."""
+        found = self._get("label")
+        with self._client.understanding():
+            return int(found["events"])
+
+    def _events(self, first: int) -> Iterator[Event]:
         following: int | None = first
         while following is not None:
             page = self._get(f"journal?first={following}")
@@ -177,19 +201,114 @@ class RemoteStudy(Shown):
             write_certificate(made, Path(path))
         return made
 
+    def to_frame(self) -> DataFrame:
+        """A pandas table with a row for each trial: see `Study.to_frame`."""
+        text = self.to_csv()
+        with self._client.understanding():
+            rows = read_csv(text)
+        return frame_of(rows)
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """The same table as CSV; also written to a file, if `path` is given."""
+        with self._client.understanding():
+            text = self._kept(
+                lambda where: self._client.call_for_bytes("GET", f"{where}/trials.csv{self._key}")
+            ).decode()
+        if path is not None:
+            write_csv([text], path)
+        return text
+
+    # --- care
+
+    @property
+    def label(self) -> Label:
+        """Its name, note and tags and whether it is paused."""
+        return self._labelled(self._get("label"))
+
+    @property
+    def note(self) -> str:
+        """What people wrote about the study, in Markdown."""
+        return self.label.note
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Words to find the study by."""
+        return self.label.tags
+
+    @property
+    def paused(self) -> bool:
+        """Whether it hands out nothing for now."""
+        return self.label.paused
+
+    def rename(self, name: str) -> None:
+        """Give the study another name."""
+        faults = Faults()
+        check_name(faults, name)
+        faults.raise_if_any("call")
+        self._labelled(self._post("rename", {"name": name}))
+
+    def pause(self) -> None:
+        """Hand out nothing until `resume`. Results of what is under way are accepted."""
+        self._post("pause", {})
+
+    def resume(self) -> None:
+        """Hand out evaluations again."""
+        self._post("resume", {})
+
+    def set_note(self, text: str, *, before: str | None = None) -> None:
+        """Replace the note: see `Study.set_note`."""
+        self._post("note", {"text": check_note(text), "before": before})
+
+    def set_tags(self, tags: Iterable[str]) -> None:
+        """Replace the tags."""
+        self._post("tags", {"tags": check_tags(tags)})
+
+    def delete(self) -> None:
+        """Remove the study from the server's storage. It cannot be undone; export its certificate first."""
+        try:
+            self._post("delete", {"name": self._name})
+        except StudyGone:  # an earlier attempt, whose answer was lost
+            return
+
+    def _labelled(self, answer: Any) -> Label:
+        with self._client.understanding():
+            self._name = answer["name"]
+            return Label(answer["name"], answer["paused"], answer["note"], tuple(answer["tags"]))
+
     def check_value(self, value: Any, fidelity: int | None = None) -> float:
         """The value as a number, if an evaluation of this problem can return it: at that fidelity, or at any."""
         return self.settings.check_value(value, fidelity)
 
-    def _get(self, what: str, *, patience: float | None = None) -> Any:
-        return self._heard(self._client.call("GET", f"{self._path}/{what}", patience=patience))
+    def _get(self, what: str) -> Any:
+        joined = self._key.replace("?", "&") if "?" in what else self._key
+        return self._heard(self._kept(lambda path: self._client.call("GET", f"{path}/{what}{joined}")))
 
     def _post(self, what: str, body: dict[str, Any], *, repeatable: bool = True) -> Any:
         try:
-            return self._heard(self._client.call("POST", f"{self._path}/{what}", body, repeatable=repeatable))
+            return self._heard(
+                self._kept(
+                    lambda path: self._client.call("POST", f"{path}/{what}{self._key}", body, repeatable=repeatable)
+                )
+            )
         except StudyOver as over:
             self._state = over.state or self.status().state  # an earlier version of the server does not say
             raise
+
+    @property
+    def _key(self) -> str:
+        """With it, the server recognises the study if that was renamed."""
+        return f"?key={self.settings.key}"
+
+    def _kept(self, call: Callable[[str], T]) -> T:
+        """Call the study by its path; under its new name, if it was renamed."""
+        for _ in range(MOST_RENAMED):
+            try:
+                return call(_path(self._name))
+            except StudyRenamed as renamed:
+                if renamed.name is None:
+                    raise
+                self._name = renamed.name
+        return call(_path(self._name))
 
     def _heard(self, answer: Any) -> Any:
         """Remember the state that an answer says."""
@@ -203,7 +322,7 @@ def loaded(client: Caller, name: str) -> RemoteStudy:
     """The study of that name."""
     answer = client.call("GET", _path(name))
     with client.understanding():
-        return RemoteStudy(client, read_settings(answer))
+        return RemoteStudy(client, read_settings(answer), name)
 
 
 def created(client: Caller, made: Any) -> RemoteStudy:

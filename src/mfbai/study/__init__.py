@@ -1,6 +1,7 @@
 """Live studies: ask, tell, and a verdict that can be audited.
 
 study         creating and loading studies; `Study`: ask, tell, status
+standing      what can be read of a study: status, history, trials, tables
 care          its name, note, tags, pauses and end, beside the journal
 ledger        the journal as one process has it, and writing to it in turns
 journal       events and their hashes
@@ -12,6 +13,7 @@ limits        what a study accepts: forms of names and ids, sizes
 table         its trials as a table: pandas, CSV
 catalogue     the studies of a storage, as a list
 status        trials, and where a study stands
+additions     values from elsewhere, as a table
 batches       values of many trials, told together
 parts         trials that are several evaluations
 verdict       its end

@@ -29,66 +29,62 @@ class Care(Ledger):
     @property
     def note(self) -> str:
         """What people wrote about the study, in Markdown."""
-        return self._read_label().note
+        return self.read_label().note
 
     @property
     def tags(self) -> tuple[str, ...]:
         """Words to find the study by."""
-        return self._read_label().tags
-
-    def _read_label(self) -> Label:
-        with self._mutex:
-            self.mark()
-            return self._label
+        return self.read_label().tags
 
     def rename(self, name: str) -> None:
         """Give the study another name. Its journal, and so its certificate, keep the name that it was created with."""
         faults = Faults()
         check_name(faults, name)
         faults.raise_if_any("call")
-        self._relabel(name=name)
+        with self._turn() as turn:
+            self._relabel(turn, name=name)
 
     def pause(self) -> None:
         """Hand out nothing until `resume`: `ask` raises `StudyPaused`. Results of what is under way are accepted."""
-        with self._turn():
+        with self._turn() as turn:
             if (verdict := self._fold.verdict) is not None:
                 raise StudyOver(f"study {self.name!r} is over, it cannot be paused: {verdict}", verdict.state)
-            self._relabel(paused=True)
+            self._relabel(turn, paused=True)
 
     def resume(self) -> None:
         """Hand out evaluations again."""
-        self._relabel(paused=False)
+        with self._turn() as turn:
+            self._relabel(turn, paused=False)
 
     def set_note(self, text: str, *, before: str | None = None) -> None:
         """Replace the note. With `before`, the note that an editor began with, raises `NoteChanged` if somebody else
         has changed it since."""
         checked = check_note(text)
-        with self._turn():
+        with self._turn() as turn:
             if before is not None and before != self._label.note:
                 told = "was changed by somebody else since you read it: look at it, and write yours again"
                 raise NoteChanged([Fault(f"the note of study {self.name!r}", told)])
-            self._relabel(note=checked)
+            self._relabel(turn, note=checked)
 
     def set_tags(self, tags: Iterable[str]) -> None:
         """Replace the tags."""
-        self._relabel(tags=check_tags(tags))
+        checked = check_tags(tags)
+        with self._turn() as turn:
+            self._relabel(turn, tags=checked)
 
     def delete(self) -> None:
         """Remove the study from the storage: its journal, note, tags and all. Workers on it learn of it (`StudyGone`)
         when they next ask or tell. It cannot be undone; export its certificate first."""
         with self._turn() as turn:
             turn.delete()
+            self._deleted = True
 
-    def _relabel(self, **changes: Any) -> None:
-        with self._turn() as turn:
-            _change(turn, self._label, changes)
-            self._label = self._checked(turn.label())
-
-
-def _change(turn: Turn, label: Label, changes: dict[str, Any]) -> None:
-    changed = label._replace(**changes)
-    if changed != label:
-        turn.relabel(changed._replace(revision=label.revision + 1))
+    def _relabel(self, turn: Turn, **changes: Any) -> None:
+        changed = self._label._replace(**changes)
+        if changed != self._label:
+            changed = changed._replace(revision=changed.revision + 1)
+            turn.relabel(changed)
+            self._label = changed
 
 
 def check_note(text: Any) -> str:

@@ -1,12 +1,13 @@
 """The studies of a storage as a list: what each is about, filtered and sorted.
 
-Where a study stands is known once its journal was replayed. A summary of that is kept in the storage: it is only a
-cache, like a snapshot.
+Where a study stands is known once its journal was replayed. A summary of that is kept in the storage, if it will stay
+true for a while: it is only a cache, like a snapshot.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -15,8 +16,9 @@ from mfbai.study.status import Status, proven
 from mfbai.study.storage import Shelved, Storage
 from mfbai.study.study import Study
 
-PAUSED = "paused"
-STATES = ("running", PAUSED, "decided", "undecided", "alarm")
+RUNNING, PAUSED, OPENING = "running", "paused", "opening"
+STATES = (RUNNING, PAUSED, "decided", "undecided", "alarm")
+QUIET = 60.0  # seconds without an event, after which a running study may stay as it is
 NUMBERS = ("leader", "risk", "delta", "cost", "told", "pending")
 
 
@@ -31,12 +33,12 @@ class Line(NamedTuple):
         """One of STATES; empty while it is not known."""
         if self.summary is None:
             return ""
-        paused = self.shelved.label.paused and self.summary["state"] == "running"
+        paused = self.shelved.label.paused and self.summary["state"] == RUNNING
         return PAUSED if paused else str(self.summary["state"])
 
     def to_dict(self) -> dict[str, Any]:
         _, label, _, created, active = self.shelved
-        stands = self.summary or {"state": "opening"}
+        stands = {**(self.summary or {}), "state": self.state or OPENING}
         cared = {"paused": self.state == PAUSED, "tags": list(label.tags), "noted": bool(label.note)}
         return {"name": label.name, **stands, **cared, "created": created, "active": active}
 
@@ -70,17 +72,18 @@ def list_lines(storage: Storage) -> list[Line]:
     return lines
 
 
-def completed(storage: Storage, line: Line) -> Line:
-    """With its summary, which is made and kept if it is missing."""
+def summarised(storage: Storage, line: Line, study: Study | None = None) -> Line:
+    """With its summary, which is made if it is missing; raises `StudyGone` if the study was deleted. `study` is the
+    study itself, if it is open."""
     if line.summary is not None:
         return line
-    summary = summary_of(Study(storage, line.shelved.study).status())
-    keep(storage, line.shelved, summary)
+    shelved = line.shelved
+    summary = summary_of((study or Study(storage, shelved.study)).status())
+    if summary["state"] != RUNNING or time.time() - shelved.active > QUIET:
+        with storage.turn(shelved.study) as turn:
+            if turn.label() is not None:
+                turn.keep_summary(shelved.events, snapshot_format(), json.dumps(summary))
     return line._replace(summary=summary)
-
-
-def keep(storage: Storage, shelved: Shelved, summary: dict[str, Any]) -> None:
-    storage.keep_summary(shelved.study, shelved.events, snapshot_format(), json.dumps(summary))
 
 
 def matching(lines: Iterable[Line], state: str | None = None, tag: str | None = None, search: str = "") -> list[Line]:
@@ -101,8 +104,9 @@ def _words(line: Line) -> str:
 
 
 def ordered(lines: Iterable[Line], sort: str = "created", descending: bool = False) -> list[Line]:
-    """Sorted by one of SORTS; equals stay in the order they were created."""
-    return sorted(lines, key=SORTS[sort], reverse=descending)
+    """Sorted by one of SORTS, in the order they were created where that is equal; or all of it the other way round."""
+    found = sorted(lines, key=SORTS[sort])
+    return found[::-1] if descending else found
 
 
 def tags_of(lines: Iterable[Line]) -> list[str]:

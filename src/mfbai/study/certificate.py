@@ -26,7 +26,7 @@ from mfbai.study.verdict import Verdict
 from mfbai.text import printable
 
 if TYPE_CHECKING:
-    from mfbai.study.study import Study
+    from mfbai.study.standing import Standing
 
 FORMAT = "mfbai certificate 1"
 # The entries of an event, besides its number, time, kind and hash; the first one has the settings instead.
@@ -71,13 +71,14 @@ class Recomputed(Differs):
     """An event differs from what this version of mfbai computes; another version may compute something else."""
 
 
-def make_certificate(study: Study) -> dict[str, Any]:
+def make_certificate(study: Standing) -> dict[str, Any]:
     """The certificate of a study as it stands."""
     events = [{**event.body, "hash": event.hash} for event in study.journal()]
+    study.read_label()  # it may have been deleted while its events were read
     verdicts = [event for event in events if event["kind"] == "verdict"]
     return {
         "format": FORMAT,
-        "study": study.name,
+        "study": study.settings.name,  # the one it was created with, as the journal has it
         "problem": study.problem.to_dict(),
         "verdict": verdicts[0] if verdicts else None,
         "versions": {

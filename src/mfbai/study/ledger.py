@@ -29,13 +29,14 @@ class Ledger:
         self._mutex = RLock()
         first = next(storage.read(study, 0), None)
         if first is None:
-            raise _gone(None)
+            raise gone(None)
         self.settings: Settings = read_settings(first.body)
         self._label = Label(self.settings.name)  # as it was last read
         self._label = self._checked(storage.label(study))
         self._known: Fold | None = None  # what the journal amounts to, as far as it was read
         self._log: list[tuple[int | None, Event]] = []  # events of this turn
         self._shared: Turn | None = None  # that of a block whose calls are kept together
+        self._deleted = False  # in this turn
         self._spoilt = False  # a call of that block went wrong half-way
         _open.add(self)
 
@@ -61,13 +62,18 @@ class Ledger:
         """Another one with every event, and with every change of the name, the note, the tags, or a pause. While it is
         the same, nothing but leases can have changed."""
         with self._mutex:
+            return self.length(), self.read_label().revision
+
+    def read_label(self) -> Label:
+        """Its name, note and tags and whether it is paused, as they are now. Raises `StudyGone` if it was deleted."""
+        with self._mutex:
             self._label = self._checked(self._storage.label(self._study))
-            return self.length(), self._label.revision
+            return self._label
 
     def _checked(self, label: Label | None) -> Label:
         """A label that was read; an error if the study was deleted."""
         if label is None:
-            raise _gone(self._label.name)
+            raise gone(self._label.name)
         return label
 
     @contextmanager
@@ -106,7 +112,7 @@ class Ledger:
 
     def _look(self) -> None:
         """Read what others have written."""
-        self._label = self._checked(self._storage.label(self._study))
+        self.read_label()
         try:
             self._take_in(self._storage.read(self._study, self._fold.events))
         except BaseException:
@@ -128,12 +134,13 @@ class Ledger:
                 return
             fold = self._fold
             self._log.clear()
+            self._deleted = False
             try:
                 with self._storage.turn(self._study) as turn:
                     self._label = self._checked(turn.label())
                     self._take_in(turn.read(fold.events))
                     yield turn
-                    if self._log:
+                    if self._log and not self._deleted:
                         turn.append(fold.events - len(self._log), self._log)
                         self._keep_snapshot(turn, fold)
             except BaseException as error:
@@ -145,6 +152,8 @@ class Ledger:
     @contextmanager
     def _part(self, shared: Turn) -> Iterator[Turn]:
         """A call within a block of calls: one that is rejected must not have done anything."""
+        if self._deleted:
+            raise gone(self.name)
         before = len(self._log)
         try:
             yield shared
@@ -168,7 +177,8 @@ class Ledger:
             turn.keep_snapshot(fold.events, snapshot_format(), fold.dump())
 
 
-def _gone(name: str | None) -> StudyGone:
+def gone(name: str | None) -> StudyGone:
+    """The error for a study that was deleted."""
     named = "the study" if name is None else f"study {name!r}"
     return StudyGone(f"{named} was deleted: nothing of it is left, and results of its trials are not needed any more")
 

@@ -8,22 +8,21 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mfbai._version import __version__
+from mfbai.analysis.values import Values
 from mfbai.checks import check_integers, real
 from mfbai.errors import Fault, Faults, InvalidInput, NothingToAsk, StudyOver, StudyPaused, TrialClosed, suggestion
 from mfbai.model.instance import Instance
-from mfbai.model.problem import Array, Problem
+from mfbai.model.problem import Problem
 from mfbai.study import storage as storages
+from mfbai.study.additions import read_table, refuse_repeated
 from mfbai.study.batches import entries_of_all, read_pairs
-from mfbai.study.care import Care
 from mfbai.study.fold import Cell, Fold, contradiction
-from mfbai.study.history import Point
 from mfbai.study.ledger import next_event
 from mfbai.study.limits import (
     LEASE,
@@ -34,18 +33,15 @@ from mfbai.study.limits import (
     MOST_PARTS,
     REQUEST,
     REQUEST_IN_WORDS,
-    TRIAL_ID,
 )
 from mfbai.study.parts import Told, entries_of, listed, parts_of, read_told
 from mfbai.study.settings import HASH, STOP, Bias, Settings, check_name, new_settings
-from mfbai.study.shown import Shown
-from mfbai.study.status import Part, Status, Trial, describe_study
+from mfbai.study.standing import Standing, refusal
+from mfbai.study.status import Trial
 from mfbai.study.storage import Storage, Turn
-from mfbai.study.table import Row, csv_lines, frame_of, rows_of, write_csv
-from mfbai.study.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    pass
 
 
 def create_study(
@@ -105,13 +101,11 @@ def _opened(storage: str | Storage, *, create: bool = False) -> Storage:
     return storage if isinstance(storage, Storage) else Storage(storage, create=create)
 
 
-class Study(Care, Shown):
+class Study(Standing):
     """A study in a storage: see `create_study` and `load_study`.
 
     Any number of processes and threads may have the same study open. What `tell` has acknowledged is on disk.
     """
-
-    _latest: tuple[Any, Status] | None = None  # the status, and what it is of: with many arms it takes a while
 
     @classmethod
     def _create(
@@ -144,15 +138,6 @@ class Study(Care, Shown):
 
         settings, values = reopened(self, name, bias, max_cost)
         return Study._create(settings, self._storage, values)
-
-    @property
-    def problem(self) -> Problem:
-        return self.settings.problem
-
-    @property
-    def storage(self) -> str:
-        """Its URL, without a password."""
-        return self._storage.url
 
     def __repr__(self) -> str:
         return f"<Study {self.name!r} in {self._storage.url}>"
@@ -279,10 +264,10 @@ class Study(Care, Shown):
             return entries
         if before["kind"] == "fail":
             why = "was reported as failed, and later ones may have been counted: it cannot be told"
-            raise _refusal(label, why, TrialClosed)
+            raise refusal(label, why, TrialClosed)
         if (known := before.get("parts", before["value"])) != told:
             why = f"was told {known!r:.60} already, now {told!r:.60}: a value that was told cannot be changed"
-            raise _refusal(label, why, TrialClosed)
+            raise refusal(label, why, TrialClosed)
         return None
 
     def fail(self, trial: Trial | str, reason: str = "") -> None:
@@ -300,7 +285,7 @@ class Study(Care, Shown):
                 turn.end_lease(number)
                 self._settle()
             elif before["kind"] == "tell":
-                raise _refusal(trial, f"was told {before['value']!r}: it cannot fail any more", TrialClosed)
+                raise refusal(trial, f"was told {before['value']!r}: it cannot fail any more", TrialClosed)
 
     def renew(self, trial: Trial | str, *, lease: float = LEASE) -> None:
         """Extend the lease of a worker that is still busy: it has `lease` seconds from now."""
@@ -336,114 +321,36 @@ class Study(Care, Shown):
             with faults.absorb():
                 read.append(self.check_value(value, m))
         faults.raise_if_any("values")
-        if not read:
-            return
-        with self._turn():
-            if (verdict := self._fold.verdict) is not None:
-                raise StudyOver(f"study {self.name!r} is over, no values can be added: {verdict}", verdict.state)
-            self._check_cell((a, m), read)
-            self._append({"kind": "add", "arm": a, "fidelity": m, "values": read})
-            self._settle()
+        if read:
+            with self._turn():
+                self._add({(a, m): read})
 
-    # --- where it stands
+    def add_table(self, rows: Values) -> int:
+        """Count values that were measured elsewhere, of any cells: rows of arm, fidelity and value, a DataFrame with
+        these columns, or the path of a CSV file. All of them are looked at before the first is counted.
 
-    @property
-    def result(self) -> Verdict | None:
-        """The verdict, once there is one. It never changes."""
-        with self._mutex:
-            self._look()
-            return self._fold.verdict
+        Returns how many count: if they bring the verdict, what comes after it does not. The same table cannot be added
+        twice, so that a call can be repeated.
+        """
+        table = read_table(self, rows)
+        with self._turn() as turn:
+            refuse_repeated(turn.read(0), table)
+            return self._add(table)
 
-    @property
-    def state(self) -> str:
-        """ "running", "decided", "undecided" or "alarm", as this process knows it: nothing is read, so it is quick."""
-        with self._mutex:
-            return "running" if self._fold.verdict is None else self._fold.verdict.state
-
-    def status(self) -> Status:
-        """Where the study stands."""
-        with self._mutex:
-            self._look()
-            at = self._fold.head, self.name, self.paused
-            if self._latest is None or self._latest[0] != at:
-                self._latest = at, describe_study(self._fold, self._label)
-            return self._latest[1]
-
-    def history(self) -> list[Point]:
-        """Risk and evidence over cost, up to now, in some hundred points."""
-        with self._mutex:
-            self._look()
-            points = list(self._fold.history.points)
-            now = self._fold.point()
-            return points if points and points[-1] == now else [*points, now]
-
-    def _deviation(self) -> Array | None:
-        """(K, M) that of the values, as learnt so far; None if the family states it."""
-        if not self.problem.family.learns:
-            return None
-        with self._mutex:
-            return self.problem.whole(1 / np.sqrt(self._fold.model.law.precision), 0.0)
-
-    def trials(self) -> list[tuple[str, Cell]]:
-        """The ids and cells (arm, fidelity) of what is under way."""
-        with self._mutex:
-            self._look()
-            return [(f"{n}-{self.settings.key}", cell) for n, cell in self._fold.open.items()]
-
-    def under_way(self, most: int | None = None) -> list[tuple[str, Cell, int]]:
-        """The same with the seeds; the first `most` of them."""
-        with self._mutex:
-            self._look()
-            fold = self._fold
-            some = list(islice(fold.open.items(), most))
-            seeds = {n: self.settings.seed(fold.seed_number(n)) for n, _ in some}
-            return [(f"{n}-{self.settings.key}", cell, seeds[n]) for n, cell in some]
-
-    def parts(self, trial: str) -> tuple[Part, ...]:
-        """The parts of a trial that is under way; none if its fidelity is not controlled, or it is not under way."""
-        number = self._number(trial)
-        with self._mutex:
-            if number not in self._fold.open:
-                self._look()
-            cell = self._fold.open.get(number)
-            return () if cell is None else parts_of(self.settings, trial, cell, self._fold.seed_number(number))
-
-    def to_frame(self) -> DataFrame:
-        """A pandas table with a row for each trial: arm, fidelity, seed, value, cost, when it was asked for and told,
-        worker, and state ("told", "late" if that was after the verdict, "failed", "under way")."""
-        return frame_of(self._rows())
-
-    def to_csv(self, path: str | Path | None = None) -> str:
-        """The same table as CSV; also written to a file, if `path` is given."""
-        text = "".join(csv_lines(self._rows()))
-        if path is not None:
-            write_csv([text], path)
-        return text
-
-    def _rows(self) -> list[Row]:
-        workers = self._storage.workers(self._study)
-        self.mark()  # raises if the study is gone
-        return rows_of(self.problem, self.settings.key, self.journal(), workers)
-
-    def export(self, path: str | Path | None = None) -> dict[str, Any]:
-        """A certificate that anyone can check with `mfbai.verify`; also written to a file, if `path` is given."""
-        from mfbai.study.certificate import make_certificate, write_certificate
-
-        made = make_certificate(self)
-        if path is not None:
-            write_certificate(made, Path(path))
-        return made
+    def _add(self, table: dict[Cell, list[float]]) -> int:
+        if (verdict := self._fold.verdict) is not None:
+            raise StudyOver(f"study {self.name!r} is over, no values can be added: {verdict}", verdict.state)
+        for cell, values in table.items():
+            self._check_cell(cell, values)
+        counted = 0
+        for (arm, fidelity), values in table.items():
+            if self._fold.verdict is None:
+                self._append({"kind": "add", "arm": arm, "fidelity": fidelity, "values": values})
+                self._settle()
+                counted += len(values)
+        return counted
 
     # --- reading what was given
-
-    def _number(self, trial: Any) -> int:
-        given = trial.id if isinstance(trial, Trial) else trial
-        found = re.fullmatch(TRIAL_ID, given) if isinstance(given, str) else None
-        if found is None:
-            raise _refusal(given, f"is not a trial: give a Trial, or its id, such as '1-{self.settings.key}'")
-        if found[2] != self.settings.key:
-            raise _refusal(given, f"belongs to another study: those of {self.name!r} end in '-{self.settings.key}'")
-        return int(found[1])
 
     def check_value(self, value: Any, fidelity: int | None = None) -> float:
         """The value as a number, if an evaluation of this problem can return it: at that fidelity, or at any."""
@@ -463,14 +370,9 @@ class Study(Care, Shown):
             return None
         if not 1 <= number <= self._fold.asked:
             told = f"was never handed out: study {self.name!r} has had {self._fold.asked} trials"
-            raise _refusal(f"{number}-{self.settings.key}", told)
+            raise refusal(f"{number}-{self.settings.key}", told)
         unwritten = [event for trial, event in self._log if trial == number]
         return (unwritten or turn.events_of(number))[-1].body
-
-
-def _refusal(trial: Any, told: str, kind: type[InvalidInput] = InvalidInput) -> InvalidInput:
-    label = trial.id if isinstance(trial, Trial) else trial
-    return kind([Fault(f"trial {label!r:.60}", told)])
 
 
 def check_worker(faults: Faults, worker: Any) -> str:

@@ -99,6 +99,11 @@ def _cell(entry: Any) -> Any:
     return "" if entry is None else entry
 
 
+def to_dicts(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """The same for JSON."""
+    return [row._replace(asked=_cell(row.asked), told=_cell(row.told) or None)._asdict() for row in rows]
+
+
 def read_csv(text: str) -> list[Row]:
     """The reverse of `csv_lines`."""
     found = []

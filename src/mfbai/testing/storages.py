@@ -15,7 +15,7 @@ from typing import Any
 
 from mfbai.errors import UnknownName
 from mfbai.study.journal import NOTHING, Event, canonical, seal
-from mfbai.study.storage import NameTaken, Storage, Turn
+from mfbai.study.storage import Label, NameTaken, Storage, Turn
 
 NAMES = ["zebra", "ape", "Ape", "ünïcode 🙂", "a'; DROP TABLE studies; --", "100%", "a/b\\c", "x" * 200]
 TEXTS = ["", "ünïcode 🙂", "'; --", "\\", "\x00", "x" * 10_000, 0.1 + 0.2, 5e-324, -(2**53)]
@@ -37,6 +37,9 @@ def check_storage(make: Make) -> None:
     check_rollback(_open(make))
     check_leases(_open(make))
     check_snapshots(_open(make))
+    check_labels(_open(make))
+    check_deletion(_open(make))
+    check_overview(_open(make))
     check_threads(_open(make))
     place = make()
     if isinstance(place, str):
@@ -186,6 +189,92 @@ def check_snapshots(storage: Storage) -> None:
     assert storage.snapshot(other, form) is None, f"{told} another study has it too"
 
 
+def check_labels(storage: Storage) -> None:
+    """A study's name, note, tags and pauses can be changed; its number, and its place in the list, stay."""
+    kind = _kind(storage)
+    study, other = storage.create("s", _events(2)), storage.create("other", _events(1))
+    assert storage.label(study) == Label("s"), f"{kind}: the label of a new study is {storage.label(study)}"
+    for name in NAMES:
+        label = Label(name, name == "ape", name * 3, (name, "b"), len(name))
+        _change(storage, study, lambda turn, label=label: turn.relabel(label))  # type: ignore[misc]
+        with storage.turn(study) as turn:
+            inside = turn.label()
+        found = storage.label(study)
+        assert found == inside == label, f"{kind}: after relabel({label}), label() gives {found}, in a turn {inside}"
+        assert storage.find(name) == study, f"{kind}: find() does not give a study by its new name {name!r}"
+    _check_unknown(storage, "s")
+    assert storage.names() == [NAMES[-1], "other"], f"{kind}: relabel() changed the order of names(): {storage.names()}"
+    assert storage.label(other) == Label("other"), f"{kind}: relabel() of one study changed another's label"
+    assert storage.length(study) == 2, f"{kind}: relabel() changed the journal"
+    for wanted, told in (("other", "a name that another study has"), ("free", "a name, and then raises")):
+        try:
+            with storage.turn(study) as turn:
+                turn.append(2, [(None, _events(3)[2])])
+                turn.relabel(label._replace(name=wanted))
+                raise NameTaken([])
+        except NameTaken:
+            pass
+        assert storage.label(study) == label, f"{kind}: a turn that takes {told} changed the label"
+        assert storage.length(study) == 2, f"{kind}: a turn that takes {told} kept an event"
+    with storage.turn(study) as turn:
+        try:
+            turn.relabel(label._replace(name="other"))
+        except NameTaken:
+            turn.append(2, [(None, _events(3)[2])])
+        else:
+            raise AssertionError(f"{kind}: relabel() accepts a name that another study has; it must raise NameTaken")
+    assert storage.length(study) == 3, f"{kind}: after relabel() raised NameTaken, its turn kept nothing else"
+
+
+def check_deletion(storage: Storage) -> None:
+    """Of a deleted study nothing is left, and its number is not given to another one."""
+    kind = _kind(storage)
+    study, other = storage.create("s", _events(2)), storage.create("other", _events(1))
+    with storage.turn(study) as turn:
+        turn.lease(1, 50.0, "r")
+        turn.assign([1], "worker")
+        turn.keep_snapshot(2, "form", b"body")
+        turn.keep_summary(2, "form", "text")
+    _change(storage, study, lambda turn: turn.delete())
+    assert storage.label(study) is None, f"{kind}: after delete(), label() gives {storage.label(study)}, not None"
+    assert storage.names() == ["other"], f"{kind}: after delete(), names() gives {storage.names()}"
+    _check_unknown(storage, "s")
+    left = [list(storage.read(study, 0)), storage.snapshot(study, "form"), storage.workers(study)]
+    assert not any(left), f"{kind}: delete() leaves {left} behind"
+    assert study not in storage.summaries("form"), f"{kind}: delete() leaves a summary behind"
+    assert [row.label.name for row in storage.overview()] == ["other"], f"{kind}: overview() has a deleted study"
+    with storage.turn(study) as turn:
+        assert turn.label() is None, f"{kind}: in a turn, label() of a deleted study is {turn.label()}, not None"
+        assert turn.requested("r") == [], f"{kind}: delete() leaves leases behind"
+    again = storage.create("s", _events(1))
+    assert again not in (study, other), f"{kind}: create() gives the number of a deleted study again: {again}"
+    assert storage.names() == ["other", "s"], f"{kind}: a study of a deleted one's name is not listed as the newest"
+
+
+def check_overview(storage: Storage) -> None:
+    """Studies are listed with their times, and found by their keys; what is kept of workers and summaries is right."""
+    kind = _kind(storage)
+    keys = ("0000beef", "0000cafe")
+    for n, key in enumerate(keys):
+        bodies = [{"n": k, "at": 1000.5 + k + n, "key": key, "problem": "x" * 500} for k in range(3)]
+        events = [Event(canonical(body), seal(NOTHING, canonical(body))) for body in bodies]
+        study = storage.create(key, events[: 1 + 2 * n])
+        assert storage.find_key(key) == study, f"{kind}: find_key({key!r}) gives {storage.find_key(key)}, not {study}"
+        with storage.turn(study) as turn:
+            turn.assign([1, 2], "first")
+            turn.assign([2], "second")
+            turn.assign([], "third")
+            turn.keep_summary(2, "form", "old")
+            turn.keep_summary(3, "form", "text")
+        assert storage.workers(study) in ({}, {1: "first", 2: "second"}), f"{kind}: {storage.workers(study)=}"
+        assert storage.summaries("form").get(study) in (None, (3, "text")), f"{kind}: {storage.summaries('form')=}"
+        assert study not in storage.summaries("another form"), f"{kind}: summaries() gives those of another format"
+    assert storage.find_key("00000000") is None, f"{kind}: find_key() of no study gives {storage.find_key('00000000')}"
+    found = [(row.label.name, row.events, row.created, row.active) for row in storage.overview()]
+    wanted = [(keys[0], 1, 1000.5, 1000.5), (keys[1], 3, 1001.5, 1003.5)]
+    assert found == wanted, f"{kind}: overview() gives {found}, not {wanted}"
+
+
 def check_threads(storage: Storage) -> None:
     """Threads that write to one study wait for each other."""
     study = storage.create("s", _events(1))
@@ -316,5 +405,5 @@ def _events(n: int) -> list[Event]:
 
 
 def _event(n: int, before: str) -> Event:
-    body: dict[str, Any] = {"n": n, "text": TEXTS[n % len(TEXTS)]}
+    body: dict[str, Any] = {"n": n, "at": 1000.5 + n, "text": TEXTS[n % len(TEXTS)]}
     return Event(canonical(body), seal(before, canonical(body)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -17,22 +16,24 @@ from mfbai._version import __version__
 from mfbai.errors import StorageError
 from mfbai.study import Study, create_study
 from mfbai.study.certificate import lines_of, make_certificate
-from mfbai.study.limits import LONGEST_NAME
+from mfbai.study.limits import LONGEST_NAME, LONGEST_TAG
 from mfbai.study.rows import SHOWN, tables_of
 from mfbai.study.status import result_to_dict
 from mfbai.study.storage import Storage
 from mfbai.web import bodies
+from mfbai.web.answers import LARGE_WRITES, READS, STUDY, WRITES, answer, file_headers, refusals
 from mfbai.web.bodies import as_json
+from mfbai.web.care import care
 from mfbai.web.choices import make_choices
 from mfbai.web.encoding import in_steps, sealed
-from mfbai.web.errors import MEDIA_TYPE, add_handlers
+from mfbai.web.errors import add_handlers
 from mfbai.web.guard import App, Guard
 from mfbai.web.hub import Desk, Hub
-from mfbai.web.reading import BodyRoute, TheDesk, TheHub, read_spec
+from mfbai.web.listing import Listing, Wanted
+from mfbai.web.reading import BodyRoute, TheDesk, TheHub, TheListing, read_spec
 from mfbai.web.streams import TOO_MANY
 
 MOST_LISTED = 1000
-OPENING = 1.0  # seconds that a list waits for studies to be opened
 LINES_AT_ONCE = 1000  # of a certificate
 PAGE = Path(__file__).parent / "static"
 
@@ -49,7 +50,9 @@ def make_app(storage: Storage, token: str | None = None) -> tuple[App, Hub]:
         redirect_slashes=False,
     )
     app.state.hub = hub
-    app.router.routes.extend(api.routes)  # include_router would copy them, and look twice at every call
+    app.state.listing = Listing(hub)
+    for routes in (api.routes, care.routes):  # include_router would copy them, and look twice at every call
+        app.router.routes.extend(routes)
     app.add_api_route("/", page, include_in_schema=False)
     app.mount("/static", Files(directory=PAGE))
     add_handlers(app)
@@ -73,17 +76,6 @@ async def page() -> Response:
 # --- the description
 
 
-def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For the description: the statuses of refused calls."""
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ErrorBody"}}}
-    return {status: {"description": "Refused.", "content": content} for status in (400, 401, 403, 421, *statuses)}
-
-
-READS = refusals(404, 422, 503)
-WRITES = refusals(404, 409, 413, 415, 422, 503)
-LARGE_WRITES = refusals(404, 408, 409, 413, 415, 422, 503)
-
-
 def _complete_description(app: FastAPI, token: str | None) -> None:
     """Add what FastAPI cannot know: the form of errors, and the token."""
     made = app.openapi()
@@ -100,44 +92,35 @@ def _complete_description(app: FastAPI, token: str | None) -> None:
 # --- studies
 
 
-def _json(value: Any, status: int = 200) -> Response:
-    body = value if isinstance(value, bytes) else as_json(value)
-    return Response(body, status, media_type="application/json", headers={"Cache-Control": "no-store"})
-
-
 api = APIRouter(route_class=BodyRoute)
-STUDY = "/api/v1/studies/{name}"
 
 
 @api.get("/api/v1/choices", response_model=bodies.Choices, responses=refusals(422, 503))
 async def choices() -> Response:
     """What a new study can be made of: strategies, stopping rules, families, directions, limits."""
-    return _json(make_choices())
+    return answer(make_choices())
 
 
 @api.get("/api/v1/studies", response_model=bodies.Studies, responses=refusals(422, 503))
 async def list_studies(
     hub: TheHub,
+    listing: TheListing,
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100,
     offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
-    brief: Annotated[bool, Query(description="Return names alone, which is quick for any number of studies.")] = False,
+    brief: Annotated[bool, Query(description="Return all names, and nothing else: it is quick.")] = False,
+    state: Annotated[bodies.ListState | None, Query(description="Only studies in this state.")] = None,
+    tag: Annotated[str | None, Query(max_length=LONGEST_TAG, description="Only studies with this tag.")] = None,
+    search: Annotated[str, Query(max_length=LONGEST_NAME, description="A part of name, tags, note or leader.")] = "",
+    sort: Annotated[bodies.Sort, Query(description="What to sort by.")] = "created",
+    descending: bool = True,
 ) -> Response:
-    """The studies, the newest first."""
-    names = await hub.in_thread(hub.storage.names)
-    wanted = names[::-1][offset : offset + limit]
+    """The studies, the newest first, or as they are to be sorted."""
     if brief:
-        return _json({"studies": [{"name": name} for name in wanted], "total": len(names)})
-    tasks = {name: hub.opening(name) for name in wanted}
-    if tasks:
-        await asyncio.wait(tasks.values(), timeout=OPENING)
-    lines = await hub.in_thread(lambda: [_line(name, task) for name, task in tasks.items()])
-    return _json({"studies": lines, "total": len(names)})
-
-
-def _line(name: str, task: asyncio.Future[Desk]) -> dict[str, Any]:
-    if task.done() and not task.cancelled() and task.exception() is None:
-        return task.result().summary()
-    return {"name": name, "state": "opening"}
+        names = (await hub.in_thread(hub.storage.names))[::-1]
+        return answer({"studies": [{"name": name} for name in names[offset : offset + limit]], "total": len(names)})
+    lines, tags = await listing.lines(Wanted(state, tag, search, sort, descending))
+    studies = [line.to_dict() for line in lines[offset : offset + limit]]
+    return answer({"studies": studies, "total": len(lines), "tags": tags})
 
 
 @api.post("/api/v1/studies", status_code=201, response_model=bodies.Created, responses=LARGE_WRITES)
@@ -154,7 +137,7 @@ async def create(body: bodies.NewStudy, hub: TheHub) -> Response:
 def _created(hub: Hub, name: str) -> Response:
     opening = hub.opening(name)  # at once: the first study of its kind may have to compile
     opening.add_done_callback(lambda opened: opened.cancelled() or opened.exception())
-    made = _json({"name": name}, 201)
+    made = answer({"name": name}, 201)
     made.headers["Location"] = f"/api/v1/studies/{quote(name, safe='')}"
     return made
 
@@ -165,14 +148,15 @@ def _created(hub: Hub, name: str) -> Response:
 @api.get(STUDY, response_model=bodies.SettingsBody, responses=READS)
 async def settings(desk: TheDesk) -> Response:
     """The settings of the study: its problem, risk, strategy and stopping rule."""
-    return _json(await desk.read(lambda: in_steps(desk.study.settings.to_dict())))
+    return answer(await desk.read(lambda: in_steps(desk.study.settings.to_dict())))
 
 
 @api.post(f"{STUDY}/ask", response_model=bodies.Trials, responses=WRITES)
 async def ask(body: bodies.Ask, desk: TheDesk) -> Response:
     """The next evaluations to make."""
-    trials = await desk.call(lambda: desk.study.ask_many(body.n, lease=body.lease, request=body.request))
-    return _json({"trials": [trial.to_dict() for trial in trials]})
+    given: dict[str, Any] = {"lease": body.lease, "request": body.request, "worker": body.worker or ""}
+    trials = await desk.call(lambda: desk.study.ask_many(body.n, **given))
+    return answer({"trials": [trial.to_dict() for trial in trials]})
 
 
 async def _change(desk: Desk, work: Callable[[Study], None]) -> Response:
@@ -180,7 +164,7 @@ async def _change(desk: Desk, work: Callable[[Study], None]) -> Response:
         work(desk.study)
         return desk.study.state
 
-    return _json({"state": await desk.call(call)})
+    return answer({"state": await desk.call(call)})
 
 
 @api.post(f"{STUDY}/tell", response_model=bodies.Done, responses=WRITES)
@@ -235,7 +219,7 @@ async def reopen(body: bodies.Reopen, desk: TheDesk, hub: TheHub) -> Response:
 @api.get(f"{STUDY}/status", response_model=bodies.StatusBody, responses=READS)
 async def status(desk: TheDesk) -> Response:
     """Where the study stands."""
-    return _json(await desk.read(lambda: in_steps(tables_of(desk.study.status()))))
+    return answer(await desk.read(lambda: in_steps(tables_of(desk.study.status()))))
 
 
 @api.get(f"{STUDY}/result", response_model=bodies.ResultBody, responses=READS)
@@ -247,7 +231,7 @@ async def result(desk: TheDesk) -> Response:
         said = None if found is None else result_to_dict(found, desk.study.problem)
         return {"state": "running" if found is None else found.state, "result": said}
 
-    return _json(await desk.read(work))
+    return answer(await desk.read(work))
 
 
 @api.get(f"{STUDY}/trials", response_model=bodies.OpenTrials, responses=READS)
@@ -259,13 +243,13 @@ async def trials(desk: TheDesk) -> Response:
         rows = [{"id": trial, "arm_index": arm, "fidelity_index": fidelity} for trial, (arm, fidelity) in found]
         return in_steps({"trials": rows})
 
-    return _json(await desk.read(work))
+    return answer(await desk.read(work))
 
 
 @api.get(f"{STUDY}/view", response_model=bodies.View, responses=READS)
 async def view(desk: TheDesk) -> Response:
     """What the page shows: the status, its history, the optimal shares, the latest events."""
-    return _json(await desk.view())
+    return answer(await desk.view())
 
 
 @api.get(f"{STUDY}/arms", response_model=bodies.Found, responses=READS)
@@ -276,7 +260,7 @@ async def arms(
     offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
 ) -> Response:
     """The arms whose names contain a text: where each stands, as in `view`."""
-    return _json(await desk.arms(search, limit, offset))
+    return answer(await desk.arms(search, limit, offset))
 
 
 @api.get(f"{STUDY}/journal", response_model=bodies.Journal, responses=READS)
@@ -292,15 +276,25 @@ async def journal(
         following = as_json(first + limit if len(found) == limit else None)
         return b'{"events":[%s],"next":%s}' % (b",".join(found), following)
 
-    return _json(await desk.read(work))
+    return answer(await desk.read(work))
+
+
+@api.get(
+    f"{STUDY}/trials.csv",
+    response_class=Response,
+    responses={**READS, 200: {"description": "The table.", "content": {"text/csv": {}}}},
+)
+async def trials_csv(desk: TheDesk) -> Response:
+    """The trials as a table in CSV, a row for each."""
+    text = await desk.read(lambda: desk.study.to_csv().encode())
+    return Response(text, media_type="text/csv", headers=file_headers(desk.study, "trials", "csv"))
 
 
 @api.get(f"{STUDY}/export", response_model=dict[str, Any], responses=READS)
 async def export(desk: TheDesk) -> Response:
     """The certificate, which `mfbai study verify` checks."""
     made = await desk.read(lambda: make_certificate(desk.study))
-    label = f"attachment; filename=certificate.json; filename*=UTF-8''{quote(desk.study.name, safe='')}.json"
-    headers = {"Content-Disposition": label, "Cache-Control": "no-store"}
+    headers = file_headers(desk.study, "certificate", "json")
     return StreamingResponse(_in_pieces(lines_of(made)), media_type="application/json", headers=headers)
 
 

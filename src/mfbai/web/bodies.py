@@ -3,18 +3,44 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, FailFast, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from mfbai.study import limits
-from mfbai.study.limits import LARGEST, LEASE, LONGEST_LEASE, LONGEST_NAME, LONGEST_REASON, MOST_AT_ONCE, MOST_PARTS
+from mfbai.study.catalogue import SORTS, STATES
+from mfbai.study.limits import (
+    LARGEST,
+    LEASE,
+    LONGEST_LEASE,
+    LONGEST_NAME,
+    LONGEST_NOTE,
+    LONGEST_REASON,
+    LONGEST_WORKER,
+    MOST_AT_ONCE,
+    MOST_PARTS,
+    MOST_TAGS,
+)
 
 MOST_VALUES = 1000  # that can be added at once
 MOST_EVENTS = 1000  # of a journal, in one answer
 MOST_RESULTS = 1000  # told at once: other callers wait while they are written
 MOST_FOUND = 100  # arms, in one answer
+
+
+def _one_of(names: Sequence[str]) -> Any:
+    """What a text must be to be one of these."""
+    return WithJsonSchema({"type": "string", "enum": list(names)}), AfterValidator(partial(_check_name, names))
+
+
+def _check_name(names: Sequence[str], given: str) -> str:
+    if given not in names:
+        raise PydanticCustomError("name", "give {names}", {"names": ", ".join(names)})
+    return given
+
 
 TrialId = Annotated[str, Field(pattern=f"^{limits.TRIAL_ID}$", examples=["1-45a367aa"])]
 Value = Annotated[float, Field(gt=-LARGEST, lt=LARGEST, allow_inf_nan=False)]
@@ -22,6 +48,8 @@ Lease = Annotated[
     float, Field(gt=0, le=LONGEST_LEASE, allow_inf_nan=False, description="Seconds that the worker may take.")
 ]
 State = Literal["running", "decided", "undecided", "alarm"]
+ListState = Annotated[str, *_one_of(STATES)]
+Sort = Annotated[str, *_one_of(tuple(SORTS))]
 Table = list[list[float | None]]
 
 
@@ -80,6 +108,9 @@ class Ask(Body):
         pattern=f"^{limits.REQUEST}$",
         description="An idempotency key: repeating it returns the same trials.",
     )
+    worker: str | None = Field(
+        None, max_length=LONGEST_WORKER, description="The caller's name, for tables; left out, it is not known."
+    )
 
 
 def _missing() -> Any:
@@ -136,6 +167,43 @@ class Add(Body):
     values: list[Value] = Field(min_length=1, max_length=MOST_VALUES)
 
 
+class Nothing(Body):
+    """An empty object."""
+
+
+class Rename(Body):
+    name: str = Field(min_length=1, max_length=LONGEST_NAME, description="The new name.")
+
+
+class Note(Body):
+    text: str = Field(max_length=LONGEST_NOTE, description="Markdown.")
+    before: str | None = Field(
+        None, description="The note that the editor began with: if somebody else has changed it since, that is refused."
+    )
+
+
+class Tags(Body):
+    tags: list[str] = Field(max_length=MOST_TAGS, description="All tags that the study is to have.")
+
+
+class Delete(Body):
+    name: str = Field(description="The study's name again, as a confirmation.")
+
+
+class Deleted(BaseModel):
+    deleted: bool
+
+
+class LabelBody(BaseModel):
+    """What people keep of a study beside its journal."""
+
+    name: str
+    paused: bool
+    note: str
+    tags: list[str]
+    events: int = Field(description="Of its journal.")
+
+
 class Created(BaseModel):
     name: str
 
@@ -181,12 +249,18 @@ class OpenTrials(BaseModel):
 
 class Summary(BaseModel):
     name: str
-    state: Literal["running", "decided", "undecided", "alarm", "opening"] | None = None
+    state: ListState | Literal["opening"] | None = None
+    paused: bool | None = None
+    tags: list[str] | None = None
+    noted: bool | None = Field(None, description="Whether there is a note.")
+    created: float | None = Field(None, description="When, in seconds since 1970.")
+    active: float | None = Field(None, description="When the last event happened.")
     leader: str | None = None
     risk: float | None = None
     delta: float | None = None
     cost: float | None = None
     told: int | None = None
+    pending: int | None = None
     progress: float | None = None
     alarms: int | None = None
     variance_alarms: int | None = None
@@ -196,7 +270,8 @@ class Summary(BaseModel):
 
 class Studies(BaseModel):
     studies: list[Summary]
-    total: int
+    total: int = Field(description="How many match.")
+    tags: list[str] = Field([], description="All tags that studies have.")
 
 
 class SettingsBody(BaseModel):
@@ -296,6 +371,7 @@ class StatusBody(BaseModel):
     arms: list[str]
     fidelities: list[str]
     direction: Literal["maximise", "minimise"]
+    paused: bool = Field(description="It is running, but hands out nothing.")
 
 
 class HistoryBody(BaseModel):
@@ -377,6 +453,10 @@ class View(BaseModel):
     proof_decides: bool = Field(description="Whether the study ends when the evidence reaches what is needed.")
     progress: float = Field(description="The part of the proof that there is, from 0 to 1.")
     events: int
+    paused: bool
+    note: str = Field(description="Markdown.")
+    tags: list[str]
+    created: float = Field(description="When, in seconds since 1970.")
     costs: list[list[float]]
     biases: list[list[list[float | None]]] = Field(description="Null where none is stated.")
     history: HistoryBody
@@ -440,6 +520,17 @@ class LimitsBody(BaseModel):
     added: int = Field(description="Values in one `add`.")
     lease: float = Field(description="Seconds.")
     reason: int = Field(description="Characters of the reason for a failure.")
+    note: int = Field(description="Characters.")
+    tags: int = Field(description="Of a study.")
+    tag: int = Field(description="Characters.")
+    worker: int = Field(description="Characters of a worker's name.")
+
+
+class ListBody(BaseModel):
+    """What a list of studies can be filtered and sorted by."""
+
+    states: list[str]
+    sorts: list[str]
 
 
 class Choices(BaseModel):
@@ -451,6 +542,7 @@ class Choices(BaseModel):
     directions: list[str]
     seeds: list[str]
     on_alarm: list[str] = Field(description="What an alarm does; the first is the default.")
+    list: ListBody
     defaults: DefaultsBody
     limits: LimitsBody
 
@@ -469,3 +561,4 @@ class ErrorBody(BaseModel):
     detail: str
     faults: list[FaultBody] | None = None
     state: State | None = Field(None, description="Of a study that is over.")
+    renamed_to: str | None = Field(None, description="Of a study that was renamed: what it is called now.")

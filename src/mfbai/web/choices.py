@@ -11,6 +11,7 @@ from mfbai.model.problem import DIRECTIONS, SEEDS
 from mfbai.stopping import RULES, Rule
 from mfbai.strategies import STRATEGIES, Strategy
 from mfbai.study import limits
+from mfbai.study.catalogue import SORTS, STATES
 from mfbai.study.settings import ON_ALARM
 from mfbai.web.bodies import MOST_RESULTS, MOST_VALUES
 from mfbai.web.reading import MOST_ARMS, MOST_CELLS
@@ -25,6 +26,7 @@ def make_choices() -> dict[str, Any]:
         "directions": list(DIRECTIONS),
         "seeds": list(SEEDS),
         "on_alarm": list(ON_ALARM),
+        "list": {"states": list(STATES), "sorts": list(SORTS)},
         "defaults": {"strategy": None, "stopping": None},
         "limits": {
             "name": limits.LONGEST_NAME,
@@ -35,6 +37,10 @@ def make_choices() -> dict[str, Any]:
             "added": MOST_VALUES,
             "lease": limits.LONGEST_LEASE,
             "reason": limits.LONGEST_REASON,
+            "note": limits.LONGEST_NOTE,
+            "tags": limits.MOST_TAGS,
+            "tag": limits.LONGEST_TAG,
+            "worker": limits.LONGEST_WORKER,
         },
     }
 

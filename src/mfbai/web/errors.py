@@ -77,7 +77,7 @@ async def on_error(request: Request, error: Any) -> Response:
     if isinstance(error, StudyOver) and error.state is not None:
         more["state"] = error.state
     if isinstance(error, StudyRenamed):
-        more["name"] = error.name
+        more["renamed_to"] = error.name
     headers = {"Retry-After": "1"} if isinstance(error, NothingToAsk | StorageError) else None
     return _response(status, kind.__name__, str(error), headers, **more)
 

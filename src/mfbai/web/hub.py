@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from mfbai.errors import StudyGone, StudyRenamed, UnknownName
 from mfbai.study import load_study
-from mfbai.study.catalogue import summary_of
+from mfbai.study.ledger import gone
 from mfbai.study.storage import Storage
 from mfbai.study.view import Viewer
 from mfbai.web.bodies import as_json
@@ -28,13 +29,16 @@ T = TypeVar("T")
 class Desk:
     """One open study: its queue of calls, its streams, its view."""
 
-    def __init__(self, viewer: Viewer, hub: Hub) -> None:
+    def __init__(self, viewer: Viewer, hub: Hub, name: str) -> None:
         self.study = viewer.study
+        self.name = name  # by which callers know it
         self._viewer = viewer
         self._hub = hub
-        self._streams = Streams(lambda: self.read(self.study.mark), self.view, lambda: hub.full)
+        # A stream goes on if the study is renamed: the view says so.
+        self._streams = Streams(
+            lambda: hub.in_thread(self.study.mark), lambda: hub.in_thread(self._view), lambda: hub.full
+        )
         self._queue = Queue(self.study, hub.threads, self._streams.changed)
-        self._summary: tuple[int, dict[str, Any]] | None = None
         if hub.closing:
             self.close()
 
@@ -48,21 +52,46 @@ class Desk:
 
     async def call(self, work: Callable[[], T]) -> T:
         """Carry out what changes the study. It is on disk when this returns."""
-        return await self._queue.call(work)
+
+        def checked() -> T:
+            self._check(self.study.name)
+            return work()
+
+        return await self._kept(self._queue.call(checked))
 
     async def read(self, work: Callable[[], T]) -> T:
         """Carry out what changes nothing."""
-        return await self._hub.in_thread(work)
 
-    def summary(self) -> dict[str, Any]:
-        """A line about the study, for a list."""
-        events = self.study.length()
-        if self._summary is None or self._summary[0] != events:
-            self._summary = events, {"name": self.study.name, **summary_of(self.study.status())}
-        return self._summary[1]
+        def checked() -> T:
+            self._check(self.study.read_label().name)
+            return work()
+
+        return await self._kept(self._hub.in_thread(checked))
+
+    def _check(self, name: str) -> None:
+        """Callers of a study that was renamed are told so: another one may soon have its old name."""
+        if name != self.name:
+            raise renamed(self.name, name)
+
+    async def _kept(self, answer: Awaitable[T]) -> T:
+        try:
+            return await answer
+        except StudyGone:
+            self._hub.forget(self)
+            raise
+        finally:
+            if self.study.name != self.name:
+                self._hub.rename(self)
+
+    async def delete(self) -> None:
+        await self.call(self.study.delete)
+        self._hub.forget(self)
 
     async def view(self) -> bytes:
-        return await self.read(lambda: as_json(self._viewer.view()))
+        return await self.read(self._view)
+
+    def _view(self) -> bytes:
+        return as_json(self._viewer.view())
 
     async def arms(self, search: str, limit: int, offset: int) -> bytes:
         """Those whose names contain a text."""
@@ -74,6 +103,10 @@ class Desk:
 
     def close(self) -> None:
         self._streams.close()
+
+
+def renamed(before: str, now: str) -> StudyRenamed:
+    return StudyRenamed(f"study {before!r} is called {now!r} now: use that name", now)
 
 
 def _is_open(opening: asyncio.Future[Desk]) -> bool:
@@ -102,9 +135,39 @@ class Hub:
         """Run what may have to compile, for a minute, in threads that no other call waits for."""
         return await asyncio.get_running_loop().run_in_executor(self._openers, work)
 
-    async def desk(self, name: str) -> Desk:
-        """The desk of a study; `UnknownName` if there is none."""
-        return await self.opening(name)
+    async def desk(self, name: str, key: str | None = None) -> Desk:
+        """The desk of a study; `UnknownName` if there is none. A caller that also knows the study's key learns what has
+        become of it: `StudyRenamed`, or `StudyGone`."""
+        try:
+            found = await self.opening(name)
+            if key in (None, found.study.settings.key):
+                return found
+        except UnknownName:
+            if key is None:
+                raise
+        raise await self.in_thread(lambda: self._fate(name, str(key)))
+
+    def _fate(self, name: str, key: str) -> StudyGone | StudyRenamed:
+        study = self.storage.find_key(key)
+        label = None if study is None else self.storage.label(study)
+        return gone(name) if label is None else renamed(name, label.name)
+
+    def forget(self, desk: Desk) -> asyncio.Future[Desk] | None:
+        """Open the study of that name again for the next caller, if there is one."""
+        if self.found(desk.name) is not desk:
+            return None
+        return self._desks.pop(desk.name)
+
+    def rename(self, desk: Desk) -> None:
+        opened = self.forget(desk)
+        desk.name = desk.study.name
+        if opened is not None:
+            self._desks.setdefault(desk.name, opened)  # with its streams
+
+    def found(self, name: str) -> Desk | None:
+        """The desk of a study, if it is open."""
+        found = self._desks.get(name)
+        return found.result() if found is not None and _is_open(found) else None
 
     def opening(self, name: str) -> asyncio.Future[Desk]:
         found = self._desks.get(name)
@@ -124,7 +187,7 @@ class Hub:
                 viewer.view()
             return viewer
 
-        return Desk(await self.while_opening(work), self)
+        return Desk(await self.while_opening(work), self, name)
 
     def _forget(self, name: str, loaded: asyncio.Future[Desk]) -> None:
         """Keep no name that is not a study's, and not too many studies."""

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Annotated, Any, get_type_hints
 from urllib.parse import unquote
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
@@ -20,9 +20,10 @@ from mfbai.errors import Fault, InvalidInput, UnknownName
 from mfbai.model.instance import Instance
 from mfbai.model.problem import Problem
 from mfbai.model.spec import from_dict, parse
-from mfbai.study.limits import LONGEST_NAME
+from mfbai.study.limits import KEY, LONGEST_NAME
 from mfbai.web.errors import MOST_FAULTS
 from mfbai.web.hub import Desk, Hub
+from mfbai.web.listing import Listing
 from mfbai.web.uploads import LARGEST_BODY, Receive, Scope, Send
 
 MOST_ARMS = 100_000
@@ -46,17 +47,27 @@ async def hub_of(request: Request) -> Hub:
     return hub
 
 
-async def desk_of(name: str, request: Request) -> Desk:
+KEY_IN_WORDS = "The study's own key, in which the ids of its trials end: if it was renamed, the answer says how."
+Key = Annotated[str | None, Query(pattern=f"^{KEY}$", description=KEY_IN_WORDS)]
+
+
+async def desk_of(name: str, request: Request, key: Key = None) -> Desk:
     """The study that the path names; the name is encoded there, as it may hold slashes."""
     try:
         wanted = unquote(name, errors="strict")
     except UnicodeDecodeError:
         raise UnknownName([Fault("unknown study", f"{name!r}: it is not UTF-8")], "study") from None
     hub = await hub_of(request)
-    return await hub.desk(wanted)
+    return await hub.desk(wanted, key)
+
+
+async def listing_of(request: Request) -> Listing:
+    listing: Listing = request.app.state.listing
+    return listing
 
 
 TheHub = Annotated[Hub, Depends(hub_of)]
+TheListing = Annotated[Listing, Depends(listing_of)]
 TheDesk = Annotated[Desk, Depends(desk_of)]
 
 
@@ -73,7 +84,10 @@ class BodyRoute(APIRoute):
         if "hub" in wanted:
             given["hub"] = await hub_of(request)
         if "desk" in wanted:
-            given["desk"] = await desk_of(request.path_params["name"], request)
+            key = request.query_params.get("key")
+            if key is not None and not re.fullmatch(KEY, key):
+                raise InvalidInput([Fault("key", f"is {key!r:.60}: give the last 8 characters of a trial's id")])
+            given["desk"] = await desk_of(request.path_params["name"], request, key)
         message = await receive()  # the guard has all of it
         given["body"] = await _validated(wanted["body"], message.pop("body"), await hub_of(request))
         response: Response = await self.endpoint(**given)

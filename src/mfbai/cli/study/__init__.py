@@ -2,6 +2,8 @@
 
 create.py       begin a study
 reopen.py       go on with other bias bounds
+care.py         rename, note, tag, pause, resume, delete
+table.py        trials as CSV; values from elsewhere
 listing.py      the studies of a storage
 trials.py       ask, tell, fail, release: what a worker does by hand
 status.py       where a study stands
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import typer
 
-from mfbai.cli.study import certificate, create, listing, reopen, run, status, trials
+from mfbai.cli.study import care, certificate, create, listing, reopen, run, status, table, trials
 
 app = typer.Typer(
     help="Live studies: ask, evaluate, tell, until the verdict.\n\n"
@@ -22,7 +24,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-for module in (create, listing, trials, status, run, reopen, certificate):
+for module in (create, listing, trials, status, run, table, care, reopen, certificate):
     module.add_to(app)
 
 

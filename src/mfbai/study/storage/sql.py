@@ -94,10 +94,10 @@ class SqlTurn(Turn):
         if other not in (None, self._study):
             raise name_taken(label.name)
         row = {**label._asdict(), "paused": int(label.paused), "tags": json.dumps(label.tags)}
+        entries = {f"new_{name}": value for name, value in row.items()}
         try:
-            self._connection.execute(
-                t.RELABEL, {"number": self._study, **{f"new_{name}": value for name, value in row.items()}}
-            )
+            with self._connection.begin_nested():  # or PostgreSQL would refuse the rest of the turn
+                self._connection.execute(t.RELABEL, {"number": self._study, **entries})
         except IntegrityError:  # another process was quicker
             raise name_taken(label.name) from None
 
@@ -118,8 +118,14 @@ class SqlTurn(Turn):
         return self._connection.execute(t.SNAPSHOT_AT, {"id": self._study}).scalar() or 0
 
     def keep_snapshot(self, n: int, form: str, body: bytes) -> None:
-        self._connection.execute(sa.delete(t.snapshots).where(t.snapshots.c.study == self._study))
-        self._connection.execute(sa.insert(t.snapshots), {"study": self._study, "n": n, "format": form, "body": body})
+        self._replace(t.snapshots, n, form, body)
+
+    def keep_summary(self, n: int, form: str, text: str) -> None:
+        self._replace(t.summaries, n, form, text)
+
+    def _replace(self, table: sa.Table, n: int, form: str, body: bytes | str) -> None:
+        self._connection.execute(sa.delete(table).where(table.c.study == self._study))
+        self._connection.execute(sa.insert(table), {"study": self._study, "n": n, "format": form, "body": body})
 
 
 class SqlStorage(Storage):
@@ -251,14 +257,6 @@ class SqlStorage(Storage):
     def summaries(self, form: str) -> dict[int, tuple[int, str]]:
         with self._reading() as connection:
             return {study: (n, body) for study, n, body in connection.execute(t.SUMMARIES, {"form": form})}
-
-    def keep_summary(self, study: int, n: int, form: str, text: str) -> None:
-        with self.turn(study) as turn:
-            if turn.label() is None:
-                return
-            connection = turn._connection  # type: ignore[attr-defined]
-            connection.execute(sa.delete(t.summaries).where(t.summaries.c.study == study))
-            connection.execute(sa.insert(t.summaries), {"study": study, "n": n, "format": form, "body": text})
 
     def snapshot(self, study: int, form: str) -> bytes | None:
         wanted = sa.select(t.snapshots.c.body).where(t.snapshots.c.study == study, t.snapshots.c.format == form)

@@ -127,6 +127,9 @@ class Turn:
         """Replace the snapshot: it covers n events, and its format is `form`."""
         raise NotImplementedError
 
+    def keep_summary(self, n: int, form: str, text: str) -> None:
+        """Replace the summary, in the same way; by default none is kept."""
+
 
 class Storage:
     """A place for studies. `Storage(url)` opens one of the class in `STORAGES` that the scheme of the URL stands for.
@@ -189,15 +192,12 @@ class Storage:
         """The number of the study whose trials' ids end in that key; None if there is none. By default it looks at the
         first event of each."""
         numbers = map(self.find, self.names())
-        return next((study for study in numbers if next(self.read(study, 0)).body["key"] == key), None)
+        return next((study for study in numbers if next(self.read(study, 0)).body.get("key") == key), None)
 
     def summaries(self, form: str) -> dict[int, tuple[int, str]]:
         """Of studies, by number: how many events a summary is of, and its text; only of that format. By default none
         are kept."""
         return {}
-
-    def keep_summary(self, study: int, n: int, form: str, text: str) -> None:
-        """Replace the summary of a study; by default none is kept."""
 
     def snapshot(self, study: int, form: str) -> bytes | None:
         """The body of the snapshot; None if there is none of that format."""

@@ -1,0 +1,73 @@
+"""mfbai study trials and add: results as tables, out and in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mfbai.cli.options import DEFAULT_STORAGE, JSON, STORAGE
+from mfbai.cli.output import LOADING, print_json
+from mfbai.cli.study.common import NAME, load
+from mfbai.terminal import waiting
+
+
+def trials(
+    name: Annotated[str, NAME],
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a CSV file.", show_default=False)] = None,
+    storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
+    as_json: bool = JSON,
+) -> None:
+    """Print the trials as CSV, a row for each.
+
+    Columns: trial, arm, fidelity, seed, value, cost, asked and told (when), worker, state.
+
+    Example: mfbai study trials designs --out trials.csv
+    """
+    study = load(name, storage)
+    if as_json and out is None:
+        from mfbai.study.table import to_dicts
+
+        print_json(to_dicts(study.rows()))
+        return
+    text = study.to_csv(out)
+    rows = len(study.rows()) if out is not None else 0
+    if as_json:
+        print_json({"out": str(out), "trials": rows})
+    elif out is None:
+        typer.echo(text.replace("\r\n", "\n"), nl=False)
+    else:
+        typer.echo(f"{out}: {rows} trials.")
+
+
+def add(
+    name: Annotated[str, NAME],
+    csv: Annotated[
+        Path, typer.Option("--csv", metavar="FILE", help="A CSV file: arm,fidelity,value.", show_default=False)
+    ],
+    storage: Annotated[str, STORAGE] = DEFAULT_STORAGE,
+    as_json: bool = JSON,
+) -> None:
+    """Count values that were measured elsewhere.
+
+    They cost this study nothing. Add all values that you have of each arm and fidelity, not a selection. All lines are
+    looked at before the first is counted; a file that was added before is refused.
+
+    Example: mfbai study add designs --csv earlier.csv
+    """
+    study = load(name, storage)
+    with waiting(LOADING):
+        counted = study.add_table(csv)
+        status = study.status()
+    if as_json:
+        print_json({"added": counted, "state": status.state})
+        return
+    typer.echo(f"{counted} values of {csv} count." if counted else f"{csv} has no values.")
+    if status.result is not None:
+        typer.echo(str(status.result))
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(trials)
+    app.command()(add)

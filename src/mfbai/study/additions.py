@@ -1,0 +1,44 @@
+"""Values that were measured elsewhere, as a table: all of it is looked at before the first value is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from mfbai.analysis.values import Values, read_values
+from mfbai.errors import Fault, Faults, InvalidInput
+from mfbai.study.fold import Cell
+from mfbai.study.journal import Event
+
+if TYPE_CHECKING:
+    from mfbai.study.study import Study
+
+
+def read_table(study: Study, rows: Values) -> dict[Cell, list[float]]:
+    """The values of each cell, in the order of the rows; every fault is reported."""
+    table = read_values(study.problem, rows)
+    found: dict[Cell, list[float]] = {}
+    faults = Faults()
+    for n, (arm, fidelity, value) in enumerate(zip(*(column.tolist() for column in table), strict=True)):
+        with faults.absorb(lambda fault, n=n: fault._replace(field=f"row {n + 1}: {fault.field}")):  # type: ignore[misc]
+            found.setdefault((arm, fidelity), []).append(study.check_value(value, fidelity))
+    for m in sorted({fidelity for _, fidelity in found}):
+        why = study.settings.refusal_to_add(m)
+        if why is not None:
+            faults.add(f"values of {study.problem.fidelities[m]!r}", f"cannot be added: {why}")
+    faults.raise_if_any("values")
+    return found
+
+
+def refuse_repeated(events: Iterable[Event], table: dict[Cell, list[float]]) -> None:
+    """Values count once: a table whose every cell was added before, value by value, is the same one again."""
+    if not table:
+        return
+    known = {}
+    for event in events:
+        if (body := event.body)["kind"] == "add":
+            known[body["arm"], body["fidelity"], tuple(body["values"])] = body["n"]
+    places = [known.get((*cell, tuple(values))) for cell, values in table.items()]
+    if None not in places:
+        told = f"were added before (event {min(place for place in places if place is not None)} of the journal)"
+        raise InvalidInput([Fault("these values", f"{told}, and count once: nothing was added")])
