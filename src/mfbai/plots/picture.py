@@ -7,8 +7,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-DPI = 160  # twice what is shown, so that it is sharp on every screen
-SHOWN_DPI = 80
+DPI = 120
+SHOWN_DPI = 80  # fewer, so that it is sharp on screens with small pixels, too
 
 
 class Picture(Figure):

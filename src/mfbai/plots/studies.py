@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mfbai.study.status import Status
 
 WIDTH = 6.4  # inches of a panel
-MOST_CHANGES = 5  # of the leader that are named, the last ones
+ROOM = 0.3  # of the width, for the name of a leader
 EMPTY = "no results yet"
 
 
@@ -137,8 +137,7 @@ def draw_history(axes: Axes, status: Status, points: Sequence[Point]) -> str:
     beside = axes.get_yaxis_transform()
     told = f"needed: {_proof(status.needed)}"
     axes.annotate(told, (0.01, status.needed), (0, 4), beside, "offset points", fontsize=10)
-    changes = [n for n, point in enumerate(led) if n == 0 or point.leader != led[n - 1].leader]
-    for n in changes[-MOST_CHANGES:]:
+    for n in changes_of(led):
         leader = led[n].leader
         assert leader is not None
         axes.plot(costs[n], evidence[n], "o", color=style.RED, markersize=7, markeredgecolor="white", clip_on=False)
@@ -147,6 +146,16 @@ def draw_history(axes: Axes, status: Status, points: Sequence[Point]) -> str:
     axes.set_ylim(0, 1.08 * end)
     axes.set_xlim(left=0)
     return f"The least evidence is {_proof(evidence[-1])} of {_proof(status.needed)} at a cost of {digits(costs[-1])}."
+
+
+def changes_of(led: Sequence[Point]) -> list[int]:
+    """Where the leader changed, the last time first; not where there is no room for a name."""
+    found: list[int] = []
+    for n in range(len(led) - 1, -1, -1):
+        changed = n == 0 or led[n].leader != led[n - 1].leader
+        if changed and not (found and led[found[-1]].cost - led[n].cost < ROOM * led[-1].cost):
+            found.append(n)
+    return found
 
 
 def _proof(evidence: float) -> str:
