@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING
 
 from mfbai import html
@@ -81,8 +80,8 @@ def _facts(verdict: Verdict) -> list[list[str]]:
         ["evaluations", f"{verdict.told:,}"],
     ]
     if verdict.breakdown is not None:
-        factor = "any" if verdict.breakdown == inf else digits(verdict.breakdown, 4)
-        rows.append(["bias bounds may be wider, times", factor])
+        rows.append(["bias bounds may be this many times as wide", sentences.times_as_wide(verdict.breakdown)])
     if verdict.untrusted is not None:
-        rows.append(["risk without any bias bound", digits(verdict.untrusted, 2)])
+        told = digits(verdict.untrusted, 2) if verdict.untrusted < 1 else "nothing is proven"
+        rows.append(["risk without any bias bound", told])
     return rows

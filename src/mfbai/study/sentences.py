@@ -71,10 +71,21 @@ def bearing(verdict: Verdict) -> str:
     without = f" {WITHOUT}: {risk}."
     if verdict.breakdown is None:
         return without
-    step = 10.0 ** (floor(log10(verdict.breakdown)) - 3)
-    factor = floor(verdict.breakdown / step) * step  # not more than is true
-    wider = f"even if every bias bound is {digits(factor, 4)} times as wide" if factor > 1 else "with no wider bounds"
+    factor = times_as_wide(verdict.breakdown)
+    wider = f"even if every bias bound is {factor} times as wide" if factor != "1" else "with no wider bounds"
     return f" It stands {wider}.{without}"
+
+
+def times_as_wide(breakdown: float) -> str:
+    """A factor of at least 1, and not more than is true.
+
+    >>> times_as_wide(1.00389), times_as_wide(1.0000001), times_as_wide(inf)
+    ('1.003', '1', 'any number')
+    """
+    if breakdown == inf:
+        return "any number"
+    step = 10.0 ** (floor(log10(breakdown)) - 3)
+    return digits(floor(breakdown / step) * step, 4)
 
 
 def _stopped(verdict: Verdict) -> str:
