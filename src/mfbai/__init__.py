@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from mfbai.errors import ExecutorError as ExecutorError
     from mfbai.errors import InvalidInput as InvalidInput
     from mfbai.errors import MfbaiError as MfbaiError
+    from mfbai.errors import NoteChanged as NoteChanged
     from mfbai.errors import NothingToAsk as NothingToAsk
     from mfbai.errors import StorageError as StorageError
+    from mfbai.errors import StudyGone as StudyGone
     from mfbai.errors import StudyOver as StudyOver
+    from mfbai.errors import StudyPaused as StudyPaused
     from mfbai.errors import TimedOut as TimedOut
     from mfbai.errors import TrialClosed as TrialClosed
     from mfbai.errors import UnknownName as UnknownName
@@ -78,9 +81,12 @@ _HOMES = {
         "ExecutorError",
         "InvalidInput",
         "MfbaiError",
+        "NoteChanged",
         "NothingToAsk",
         "StorageError",
+        "StudyGone",
         "StudyOver",
+        "StudyPaused",
         "TimedOut",
         "TrialClosed",
         "UnknownName",

@@ -78,7 +78,7 @@ def test_the_shell_can_complete_commands(monkeypatch):
     monkeypatch.setenv("COMP_CWORD", "2")
     script = "import sys; from mfbai.cli import main; sys.argv = ['mfbai']; main()"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False).stdout
-    assert out.split() == ["release", "reopen"]
+    assert out.split() == ["release", "rename", "resume", "reopen"]
 
 
 def test_help_says_how_to_install_completion(succeed):

@@ -128,7 +128,7 @@ def test_a_study_holds_the_whole_problem(write):
     (path.parent / "arms.csv").unlink()
     study = load_study("designs", storage=f"sqlite:///{path.parent}/s.db")
     assert study.problem.costs[:, 0].tolist() == [0.05, 0.06]
-    assert "csv" not in next(study.journal()).text
+    assert "csv" not in study.journal()[0].text
 
 
 # --- where there is no folder

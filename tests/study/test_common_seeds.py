@@ -209,7 +209,7 @@ def test_the_seeds_of_the_problem_can_be_replaced(tmp_path, problem, seeds, expe
     url = f"sqlite:///{tmp_path / 's.db'}"
     made = create_study(problem, 0.05, name="s", storage=url, seeds=seeds)
     assert made.problem.seeds == load_study("s", storage=url).problem.seeds == expected
-    stated = next(made.journal()).body["problem"]["problem"]
+    stated = made.journal()[0].body["problem"]["problem"]
     assert stated.get("seeds") == (expected if expected == "common" else None)
 
 

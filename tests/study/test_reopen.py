@@ -38,7 +38,7 @@ def test_a_reopened_study_has_all_values_and_goes_on():
     status = second.status()
     assert (status.imported, status.cost, status.told) == (first.status().told, 0.0, 0)
     np.testing.assert_allclose(status.means, first.status().means)
-    origin = next(second.journal()).body["reopens"]
+    origin = second.journal()[0].body["reopens"]
     assert origin == {"study": "first", "head": list(first.journal())[-1].hash, "values": status.imported}
     rng = np.random.default_rng(3)
     while second.result is None:

@@ -40,6 +40,10 @@ def test_tables_of_another_version_are_refused_and_left_alone(storage_url, versi
 def test_tables_of_the_version_before_are_made_ours_whoever_comes_first(storage_url):
     study = create_study(PROBLEM, 0.1, name="s", storage=storage_url)
     trial = study.ask()
+    for table in ("workers", "summaries"):
+        execute(storage_url, f"DROP TABLE mfbai_{table}")
+    for column in ("paused", "note", "tags", "revision", "deleted"):
+        execute(storage_url, f"ALTER TABLE mfbai_studies DROP COLUMN {column}")
     execute(storage_url, "ALTER TABLE mfbai_leases DROP COLUMN request")
     execute(storage_url, "UPDATE mfbai_schema SET version = 1")
     with ThreadPoolExecutor(4) as pool:
@@ -48,6 +52,9 @@ def test_tables_of_the_version_before_are_made_ours_whoever_comes_first(storage_
     assert opened[0].ask(request="r").id == opened[1].ask(request="r").id != trial.id
     opened[2].tell(trial, 0.5)
     assert verify(opened[3].export())
+    opened[0].set_tags(["old"])
+    opened[1].pause()
+    assert load_study("s", storage=storage_url).label[1:4] == (True, "", ("old",))
 
 
 def test_tables_without_a_version_are_refused(storage_url):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mfbai import InvalidInput, create_study, list_studies, verify
-from mfbai.study.storage import STORAGES, Storage
+from mfbai.study.storage import STORAGES, Label, Storage
 from mfbai.testing import check_storage
 from support.studies import PROBLEM, again, finish
 
@@ -86,7 +86,7 @@ class Crowded(skeleton.Folder):
         with self._alone():
             study = self._count() + 1
             events = [[None, *event] for event in first]
-            self._save(study, {"name": name, "events": events, "leases": {}, "snapshot": None})
+            self._save(study, {"label": Label(name), "events": events, "leases": {}, "snapshot": None})
         return study
 
 
@@ -98,7 +98,7 @@ class Careless(skeleton.Folder):
         with self._alone():
             book = self._load(study)
             try:
-                yield skeleton.FolderTurn(book)
+                yield skeleton.FolderTurn(self, book)
             finally:
                 self._save(study, book)
 
@@ -114,7 +114,7 @@ class Impatient(skeleton.Folder):
     def turn(self, study):
         books = self._read.__dict__.setdefault("books", {})
         book = copy.deepcopy(books.setdefault(study, self._load(study)))
-        yield skeleton.FolderTurn(book)
+        yield skeleton.FolderTurn(self, book)
         books[study] = book
         with self._alone():
             self._save(study, book)
@@ -147,6 +147,29 @@ class Hoarding(skeleton.Folder):
         return super().snapshot(study, kept[1] if kept else form)
 
 
+class Recycling(skeleton.Folder):
+    """Gives the number of a deleted study to the next one."""
+
+    def create(self, name, first):
+        free = [study for study in range(1, self._count() + 1) if self.label(study) is None]
+        study = super().create(name, first)
+        if not free:
+            return study
+        (self._path / f"{study}.json").replace(self._path / f"{free[0]}.json")
+        return free[0]
+
+
+class Sticky(skeleton.Folder):
+    """Keeps the first name of a study."""
+
+    @contextmanager
+    def turn(self, study):
+        with super().turn(study) as turn:
+            relabel, name = turn.relabel, turn.label() and turn.label().name
+            turn.relabel = lambda label: relabel(label._replace(name=name))
+            yield turn
+
+
 class Lone(skeleton.Folder):
     """Each object has its own folder."""
 
@@ -166,6 +189,8 @@ class Lone(skeleton.Folder):
         (Rounding, "Storage.read() does not give the events as they were appended"),
         (Early, "asked for two at most, expired() gives [2, 5, 9], not [2, 5]"),
         (Hoarding, "snapshot() gives the one before, of another format"),
+        (Recycling, "create() gives the number of a deleted study again"),
+        (Sticky, "after relabel("),
         (Lone, "a second storage does not find the study of the first"),
     ],
 )

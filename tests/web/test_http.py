@@ -121,7 +121,8 @@ def test_the_description_names_all_calls_and_how_they_are_refused(server):
     calls = {(method, path) for path, methods in described["paths"].items() for method in methods}
     one = "/api/v1/studies/{name}"
     words = ("ask", "tell", "tell-many", "fail", "renew", "release", "add", "reopen")
-    reads = ("status", "result", "view", "arms", "trials", "journal", "export", "events")
+    words += ("rename", "note", "tags", "pause", "resume", "delete")
+    reads = ("status", "result", "view", "arms", "trials", "journal", "export", "events", "label", "trials.csv")
     assert calls == {
         ("get", "/api/v1/choices"),
         ("get", "/api/v1/studies"),

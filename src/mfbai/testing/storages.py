@@ -262,6 +262,7 @@ def check_overview(storage: Storage) -> None:
         assert storage.find_key(key) == study, f"{kind}: find_key({key!r}) gives {storage.find_key(key)}, not {study}"
         with storage.turn(study) as turn:
             turn.assign([1, 2], "first")
+            turn.hand_over(2, 50.0, None)
             turn.assign([2], "second")
             turn.assign([], "third")
             turn.keep_summary(2, "form", "old")

@@ -32,6 +32,7 @@ MEDIA_TYPE = "application/problem+json"
 PATTERNS = {
     "trial": "give the id of a trial, as `ask` returned it",
     "request": limits.REQUEST_IN_WORDS,
+    "key": "give the last 8 characters of a trial's id",
 }
 STATUS_OF: dict[type[MfbaiError], int] = {
     NothingToAsk: 409,

@@ -21,7 +21,7 @@ from mfbai.model.instance import Instance
 from mfbai.model.problem import Problem
 from mfbai.model.spec import from_dict, parse
 from mfbai.study.limits import KEY, LONGEST_NAME
-from mfbai.web.errors import MOST_FAULTS
+from mfbai.web.errors import MOST_FAULTS, PATTERNS
 from mfbai.web.hub import Desk, Hub
 from mfbai.web.listing import Listing
 from mfbai.web.uploads import LARGEST_BODY, Receive, Scope, Send
@@ -86,7 +86,7 @@ class BodyRoute(APIRoute):
         if "desk" in wanted:
             key = request.query_params.get("key")
             if key is not None and not re.fullmatch(KEY, key):
-                raise InvalidInput([Fault("key", f"is {key!r:.60}: give the last 8 characters of a trial's id")])
+                raise InvalidInput([Fault("key", f"is {key!r:.60}: {PATTERNS['key']}")], "call")
             given["desk"] = await desk_of(request.path_params["name"], request, key)
         message = await receive()  # the guard has all of it
         given["body"] = await _validated(wanted["body"], message.pop("body"), await hub_of(request))

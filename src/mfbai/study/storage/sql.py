@@ -75,6 +75,7 @@ class SqlTurn(Turn):
 
     def hand_over(self, trial: int, until: float, request: str | None) -> None:
         self._connection.execute(t.HAND_OVER, {"id": self._study, "number": trial, "end": until, "name": request})
+        self._connection.execute(t.FORGET_WORKER, {"id": self._study, "number": trial})
 
     def renew(self, trial: int, until: float) -> None:
         self._connection.execute(t.RENEW, {"id": self._study, "number": trial, "end": until})
@@ -108,11 +109,9 @@ class SqlTurn(Turn):
         self._connection.execute(sa.update(t.studies).where(t.studies.c.id == self._study).values(gone))
 
     def assign(self, trials: Sequence[int], worker: str) -> None:
-        if not trials:
-            return
-        self._connection.execute(t.FORGET_WORKER, [{"id": self._study, "number": trial} for trial in trials])
-        rows = [{"study": self._study, "trial": trial, "worker": worker} for trial in trials]
-        self._connection.execute(t.ADD_WORKER, rows)
+        if trials:
+            rows = [{"study": self._study, "trial": trial, "worker": worker} for trial in trials]
+            self._connection.execute(t.ADD_WORKER, rows)
 
     def snapshot_at(self) -> int:
         return self._connection.execute(t.SNAPSHOT_AT, {"id": self._study}).scalar() or 0

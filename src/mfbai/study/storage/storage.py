@@ -117,7 +117,7 @@ class Turn:
         raise NotImplementedError
 
     def assign(self, trials: Sequence[int], worker: str) -> None:
-        """Remember to which worker trials were handed out last; by default that is not kept."""
+        """Remember to which worker trials were just leased, or handed over; by default that is not kept."""
 
     def snapshot_at(self) -> int:
         """How many events the snapshot covers; 0 if there is none."""
