@@ -122,6 +122,8 @@ def draw_spend(axes: Axes, status: Status, shown: list[int]) -> str:
 
 def draw_history(axes: Axes, status: Status, points: Sequence[Point]) -> str:
     """The least evidence over the cost, and who led."""
+    from matplotlib.patheffects import withStroke
+
     _title(axes, "The course of the proof")
     axes.set_xlabel("cost")
     axes.set_ylabel("least evidence, ln E")
@@ -137,12 +139,14 @@ def draw_history(axes: Axes, status: Status, points: Sequence[Point]) -> str:
     beside = axes.get_yaxis_transform()
     told = f"needed: {_proof(status.needed)}"
     axes.annotate(told, (0.01, status.needed), (0, 4), beside, "offset points", fontsize=10)
+    halo = withStroke(linewidth=3, foreground="white")  # the curve may pass behind a name
     for n in changes_of(led):
         leader = led[n].leader
         assert leader is not None
         axes.plot(costs[n], evidence[n], "o", color=style.RED, markersize=7, markeredgecolor="white", clip_on=False)
         name = f"{shortened(status.problem.arms[leader])} leads"
-        axes.annotate(name, (costs[n], evidence[n]), (3, 7), textcoords="offset points", fontsize=10, parse_math=False)
+        label = axes.annotate(name, (costs[n], evidence[n]), (3, 7), textcoords="offset points", parse_math=False)
+        label.set(fontsize=10, path_effects=[halo])
     axes.set_ylim(0, 1.08 * end)
     axes.set_xlim(left=0)
     return f"The least evidence is {_proof(evidence[-1])} of {_proof(status.needed)} at a cost of {digits(costs[-1])}."
