@@ -42,7 +42,7 @@ def test_it_shows_objects_tables_and_pictures(outputs):
     starts = [Shown(text).text.partition(" ")[0] for text in html]
     assert starts == ["Problem:", "Expect", "proof", "The", "Study"]
     assert len(data(outputs, "text/html")) - len(html) == 2  # the tables of pandas
-    assert len(data(outputs, "image/png")) == 3
+    assert len(data(outputs, "image/png")) == 2
 
 
 def test_nothing_is_on_standard_error(outputs):
