@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check wheel pictures bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-real
+.PHONY: demo test check wheel notebook pictures bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-real
 .PHONY: bench-arms bench-engines bench-noise bench-control bench-pilot bench-report bench-workers postgresql chromium clean
 
 demo: $(VENV)/ready
@@ -89,6 +89,10 @@ bench-engines: $(VENV)/dev
 
 bench-workers: $(VENV)/dev
 	$(BIN)/python bench/workers.py
+
+# Executes the example notebook and writes its outputs into it.
+notebook: $(VENV)/dev
+	$(BIN)/python tools/notebook.py
 
 bench-real: $(VENV)/dev
 	$(BIN)/python bench/real.py

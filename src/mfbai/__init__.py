@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mfbai.errors import StudyGone as StudyGone
     from mfbai.errors import StudyOver as StudyOver
     from mfbai.errors import StudyPaused as StudyPaused
+    from mfbai.errors import TimedOut as TimedOut
     from mfbai.errors import TrialClosed as TrialClosed
     from mfbai.errors import UnknownName as UnknownName
     from mfbai.errors import WorkerLost as WorkerLost
@@ -86,6 +87,7 @@ _HOMES = {
         "StudyGone",
         "StudyOver",
         "StudyPaused",
+        "TimedOut",
         "TrialClosed",
         "UnknownName",
         "WorkerLost",

@@ -14,7 +14,8 @@
     ├── StorageError        a database that cannot be reached, or is not what it should be
     ├── StudyGone           a study was deleted while it was in use
     ├── StudyOver           a study that has its verdict has nothing more to ask
-    └── StudyRenamed        a server's study has another name now: `RemoteStudy` goes on with that
+    ├── StudyRenamed        a server's study has another name now: `RemoteStudy` goes on with that
+    └── TimedOut            also a TimeoutError; a call ended by its `timeout`, before there is a verdict
 
 A message says what is wrong, where, and what to do:
 
@@ -26,7 +27,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MOST_KNOWN = 30  # names listed for someone who gave another
 MOST_COMPARED = 10_000  # names among which to look for one like it: that takes some 20 us each
@@ -128,6 +129,15 @@ class StudyOver(MfbaiError):  # noqa: N818
     def __init__(self, told: str, state: str | None = None) -> None:
         super().__init__(told)
         self.state = state
+
+
+class TimedOut(MfbaiError, TimeoutError):  # noqa: N818
+    """A call was ended by its `timeout` before there is a verdict. What was told is kept; `.status` is that of the
+    study by then, if its storage answered."""
+
+    def __init__(self, told: str, status: Any = None) -> None:
+        super().__init__(told)
+        self.status = status
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

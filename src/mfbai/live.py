@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Mapping
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mfbai.checks import check_integers
+from mfbai.checks import check_integers, real
 from mfbai.client import RemoteStudy
 from mfbai.client.client import connect, is_server
 from mfbai.engines import open_engine
-from mfbai.errors import EvaluationFailed, Fault, Faults, InvalidInput, UnknownName
+from mfbai.errors import EvaluationFailed, Fault, Faults, InvalidInput, TimedOut, UnknownName
 from mfbai.model.guess import Guess
 from mfbai.model.instance import Instance
 from mfbai.model.problem import Problem
@@ -22,12 +23,12 @@ from mfbai.planning.fidelities import plan_fidelities
 from mfbai.study import sentences
 from mfbai.study.jobs import Function
 from mfbai.study.settings import STOP
-from mfbai.study.status import proven
+from mfbai.study.status import Status
 from mfbai.study.storage import DEFAULT, IN_MEMORY, NameTaken
 from mfbai.study.study import Study, create_study, load_study
 from mfbai.study.verdict import Verdict
+from mfbai.study.watch import watched
 from mfbai.study.workers import GIVE_UP, Crew, work
-from mfbai.terminal import bar, seldom
 
 
 def identify(
@@ -49,6 +50,8 @@ def identify(
     audit: float = 0.0,
     on_alarm: str | None = None,
     plan: bool | Guess = False,
+    callback: Callable[[Status], Any] | None = None,
+    timeout: float | None = None,
 ) -> Verdict:
     """Find the best arm: call `evaluate(arm, fidelity, seed)` until there is a verdict.
 
@@ -58,6 +61,11 @@ def identify(
                 `concurrent.futures.Executor`, a Dask client, cluster or address ("tcp://..."), or "ray". It is not shut
                 down. Only this process touches the storage; if a worker dies, another makes its evaluation again, with
                 the same seed, and after five deaths the call ends with `WorkerLost`.
+    callback    called with the `Status` when results have come in: in the thread of the caller, ten times a second at
+                most, and so seldom that this takes a tenth of the time; and a last time at the end. What it returns
+                is ignored. An exception in it ends the call, as one of `evaluate` does.
+    timeout     seconds, after which the call raises `TimedOut`, with the `.status`. Evaluations under way have one more
+                second to end, and are given back. A study with a name is kept: the same call resumes it.
 
     With a `name`, the study is kept in a `storage` (mfbai.db by default, or a server's address, "http://..."): repeat
     the call to resume it, in this process or another. An exception of `evaluate` ends the call, and so does Ctrl-C; a
@@ -65,7 +73,8 @@ def identify(
     `EvaluationFailed` counts the trial as failed and goes on; three failures in a row of one cell end the call.
     A study that an alarm stops returns a verdict whose state is "alarm": `print` says what contradicts what.
     With `plan`, a Guess or true for that of the problem's file, fidelities that a plan does not call worth having are
-    left out, which is said on standard error. Other parameters are those of `create_study`.
+    left out, which is said on standard error. Other parameters are those of `create_study`. The progress is shown on
+    terminals and in notebooks.
 
     >>> import random
     >>> from mfbai import Gaussian, Problem, identify
@@ -75,7 +84,7 @@ def identify(
     >>> identify(evaluate, problem, delta=0.05).arm
     'wide'
     """
-    _check(evaluate, workers)
+    until = _check(evaluate, workers, callback, timeout)
     asked: dict[str, Any] = {"strategy": strategy, "stopping": stopping, "tolerance": tolerance, "max_cost": max_cost}
     asked |= {"direction": direction, "seeds": seeds, "options": options, "audit": audit, "on_alarm": on_alarm or STOP}
     if storage is None:
@@ -87,23 +96,48 @@ def identify(
         problem = planned.advised
     study = _resume(problem, delta, name, _home(storage), asked, {"on_alarm"} if on_alarm is None else set())
     found = study.result
-    return _run(study, evaluate, workers, executor) if found is None else found
+    if found is not None:
+        return found
+    with open_engine(executor, 1 if workers is None and executor is None else workers) as (engine, most):
+        study.warm_up()
+        crew = Crew(study, Function(evaluate), most, engine=engine, until=until)
+        with watched(study, callback) as watch:
+            work(crew, watch.look)
+            status = watch.finish(needed=crew.timed_out)
+    if crew.timed_out and (status is None or status.result is None):
+        raise TimedOut(_told(status, timeout, study, name), status)
+    return _outcome(study, crew)
 
 
-def _check(evaluate: Any, workers: Any) -> None:
+def _check(evaluate: Any, workers: Any, callback: Any, timeout: Any) -> float:
+    """Refuses what is wrong; returns the end of the time that there is, on the monotonic clock."""
     faults = Faults()
     if not callable(evaluate):
         faults.add("evaluate", f"is {evaluate!r:.60}: give a function of an arm, a fidelity and a seed")
     check_integers(faults, {"workers": workers})
+    if callback is not None and not callable(callback):
+        faults.add("callback", f"is {callback!r:.60}: give a function of a Status")
+    seconds = inf if timeout is None else real(timeout)
+    if timeout is not None and (seconds is None or not 0 < seconds < inf):
+        faults.add("timeout", f"is {timeout!r:.60}: give a positive number of seconds")
     faults.raise_if_any("call")
+    assert seconds is not None
+    return time.monotonic() + seconds
 
 
-def _run(study: Study | RemoteStudy, evaluate: Callable[..., float], workers: int | None, executor: Any) -> Verdict:
-    with open_engine(executor, 1 if workers is None and executor is None else workers) as (engine, most):
-        study.warm_up()
-        crew = Crew(study, Function(evaluate), most, engine=engine)
-        with _progress(study) as show:
-            work(crew, show)
+def _told(status: Status | None, timeout: float | None, study: Study | RemoteStudy, name: str | None) -> str:
+    """What to say when the time is over: where the study stands, and how to go on."""
+    stands = "" if status is None else f" {sentences.state_of(status)} So far: {sentences.progress(status)}."
+    if study.storage == IN_MEMORY:
+        onward = "The study was in memory, and is lost: give it a name=, and the same call resumes it."
+    elif name is None:
+        onward = f"Call again with name={study.name!r} to resume it."
+    else:
+        onward = f"Repeat the call to resume study {study.name!r}."
+    return f"there is no verdict after {timeout:g} s.{stands} {onward}"
+
+
+def _outcome(study: Study | RemoteStudy, crew: Crew) -> Verdict:
     verdict = study.result
     if verdict is None:
         trial, reason = crew.failures[-1]
@@ -147,20 +181,3 @@ def _resume(
         told = f"exists with another {', '.join(differing)}: choose another name, or give the same"
         raise InvalidInput([Fault(f"study {name!r}", told)])
     return found
-
-
-@contextmanager
-def _progress(study: Study | RemoteStudy) -> Iterator[Callable[[], None]]:
-    """How far the proof is, on standard error, if that is a terminal."""
-    with bar("proof", "{task.description}") as shown:
-        if shown is None:
-            yield lambda: None
-            return
-        task = shown.add_task("", total=1.0)
-
-        def show() -> None:
-            status = study.status()
-            text = f"{sentences.leader(status)}; {sentences.progress(status)}"
-            shown.update(task, completed=proven(status), description=text)
-
-        yield seldom(show)

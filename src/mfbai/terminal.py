@@ -1,4 +1,4 @@
-"""The one progress bar and the one spinner, on standard error, if that is a terminal."""
+"""The one progress bar and the one spinner, on standard error, if that is a terminal; and a gauge, in notebooks too."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
 from typing import TYPE_CHECKING
+
+from mfbai import notebook
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -54,6 +56,20 @@ def bar(before: str, *after: str, time_left: bool = False) -> Iterator[Progress 
             columns.append(TimeRemainingColumn())
         with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
             yield shown
+
+
+@contextmanager
+def gauge(label: str) -> Iterator[Callable[[float, str], None] | None]:
+    """A live bar that is full at 1, with words beside it: on a terminal, or in a notebook; None elsewhere."""
+    if notebook.is_here():
+        yield notebook.gauge(label)
+        return
+    with bar(label, "{task.description}") as shown:
+        if shown is None:
+            yield None
+            return
+        task = shown.add_task("", total=1.0)
+        yield lambda part, told: shown.update(task, completed=part, description=told)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Numbers and texts as people read them."""
 
+from collections.abc import Sequence
 from math import floor, log10
 
 
@@ -34,3 +35,11 @@ def digits(value: float, count: int = 3) -> str:
     places = count - 1 - floor(log10(abs(value)))
     text = f"{round(value, places):,.{max(places, 0)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def listed(names: Sequence[str], before_last: str = "and") -> str:
+    """
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b"], "or")
+    ('a', 'a, b and c', 'a or b')
+    """
+    return f" {before_last} ".join([", ".join(names[:-1]), names[-1]][len(names) == 1 :])

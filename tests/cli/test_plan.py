@@ -9,10 +9,10 @@ from rich.console import Console
 
 import mfbai
 from mfbai.cli import main
-from mfbai.cli.numbers import CHANGE, COST, TIME, figure
 from mfbai.cli.views import plan as view
 from mfbai.model import spec
 from mfbai.planning import plans, samples, truths
+from mfbai.planning.numbers import CHANGE, COST, TIME, figure
 from mfbai.planning.results import Spread
 from mfbai.run.assemble import choose
 from mfbai.stopping import RULES

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from mfbai import InvalidInput
 from mfbai.plots import plot_pilot
-from mfbai.plots.pilot import draw
+from mfbai.plots.pilot import draw_points as draw
 from support.pilots import draw_pilot, make_problem
 
 

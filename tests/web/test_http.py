@@ -122,7 +122,19 @@ def test_the_description_names_all_calls_and_how_they_are_refused(server):
     one = "/api/v1/studies/{name}"
     words = ("ask", "tell", "tell-many", "fail", "renew", "release", "add", "reopen")
     words += ("rename", "note", "tags", "pause", "resume", "delete")
-    reads = ("status", "result", "view", "arms", "trials", "journal", "export", "events", "label", "trials.csv", "report")
+    reads = (
+        "status",
+        "result",
+        "view",
+        "arms",
+        "trials",
+        "journal",
+        "export",
+        "events",
+        "label",
+        "trials.csv",
+        "report",
+    )
     assert calls == {
         ("get", "/api/v1/choices"),
         ("get", "/api/v1/studies"),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mfbai.analysis import cutting_planes
+from mfbai.analysis.sentences import ROUNDING
 from mfbai.checks import Cells, check_delta
 from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.kernels import allocation, transport
@@ -19,10 +21,13 @@ from mfbai.model.compiled import Model
 from mfbai.model.instance import Instance
 from mfbai.model.problem import Problem
 from mfbai.model.spec import check_instance
+from mfbai.pictures import picture_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 GOOD = 1e-9  # a relative gap above this is worth the slower method
-ROUNDING = 1e-12  # smaller gaps are shown as this one: they vary from machine to machine
 LEAST_NOISE = 1e-6  # of the range of the top means: a smaller deviation is too little to compute with
 SLACK = 1e-7  # a cell this close to being worth its cost is taken to be worth it, when other optima are looked for
 
@@ -48,6 +53,15 @@ class Oracle:
 
     def __repr__(self) -> str:
         return f"<Oracle: C* = {self.cost_complexity:.7g} within {max(self.gap, ROUNDING):.0e}, best arm {self.best}>"
+
+    def _repr_html_(self) -> str:
+        from mfbai.analysis.markup import oracle_as_html  # for notebooks alone
+
+        return oracle_as_html(self)
+
+    def plot(self) -> Figure:
+        """A picture of the optimal shares, by arm and fidelity. Needs matplotlib."""
+        return picture_of(self)
 
     @property
     def assumes_normal(self) -> bool:

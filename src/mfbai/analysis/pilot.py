@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from mfbai.analysis.pairs import Pairs, read_pairs
 from mfbai.analysis.values import Values
 from mfbai.errors import Faults
 from mfbai.model.problem import Array, Problem
+from mfbai.pictures import picture_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SHOWN_LEVEL = 0.05  # of the bias intervals that are shown
 SHARE_PAYS = 0.5  # the correlation between arms from which on common seeds clearly save more than they cost
@@ -174,6 +178,15 @@ class Pilot:
     def __repr__(self) -> str:
         arms = "1 arm" if len(self.arms) == 1 else f"{len(self.arms)} arms"
         return f"<Pilot of {arms}, {self.seeds} seeds: {self.advice}>"
+
+    def _repr_html_(self) -> str:
+        from mfbai.analysis.markup import pilot_as_html  # for notebooks alone
+
+        return pilot_as_html(self)
+
+    def plot(self) -> Figure:
+        """A picture of values of cheap fidelities against those of the top, at the same seeds. Needs matplotlib."""
+        return picture_of(self)
 
     def _bias_bounds(self, level: float) -> tuple[Array, Array]:
         """(K, fidelities - 1) ends of the intervals. They use half of the level, as differences are seldom normal."""

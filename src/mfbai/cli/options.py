@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperCommand
 
-from mfbai.cli.output import listed
+from mfbai.text import listed
 
 if TYPE_CHECKING:
     from mfbai.errors import Faults

@@ -75,7 +75,7 @@ def print_oracle(instance: Instance, found: Oracle, bounds: dict[str, float], to
     from rich.markup import escape
 
     from mfbai.analysis.literature import earlier_lower_bound
-    from mfbai.analysis.oracle import ROUNDING
+    from mfbai.analysis.sentences import NORMAL, certified
 
     out = console()
     name, best = escape(instance.name or "instance"), escape(instance.arms[found.best])
@@ -85,11 +85,9 @@ def print_oracle(instance: Instance, found: Oracle, bounds: dict[str, float], to
         return
     out.print(f"{name}: {answer}. The optimal share of the cost, in %:", soft_wrap=True)
     out.print(table_of(instance, found))
-    gap = f"of {found.gap:.0e}" if found.gap > ROUNDING else f"below {ROUNDING:.0e}"
-    out.print(f"C* = [bold]{found.cost_complexity:.7g}[/bold], certified to a relative gap {gap}.")
+    out.print(f"C* = [bold]{found.cost_complexity:.7g}[/bold], {certified(found)}.")
     if found.assumes_normal:
-        told = "It is that of normal noise whose deviation is known; this family knows neither."
-        out.print(f"{told} What that costs, a simulation shows.", soft_wrap=True)
+        out.print(NORMAL, soft_wrap=True)
     if not found.unique:
         out.print("Other allocations are as cheap: this is one of several.")
     for delta, bound in bounds.items():
@@ -102,17 +100,11 @@ def print_oracle(instance: Instance, found: Oracle, bounds: dict[str, float], to
         out.print(f"(The lower bound known before, of Poiani et al. 2022, is {100 * earlier:.3g} % of this one.)")
 
 
-def largest(values: Any, most: int) -> list[int]:
-    """Where the largest values are, in order of place; all of them if there are no more than `most`."""
-    import numpy as np
-
-    return sorted(np.argsort(-values, kind="stable")[:most].tolist())
-
-
 def table_of(instance: Instance, found: Oracle) -> Any:
-    import numpy as np
     from rich.markup import escape
     from rich.table import Table
+
+    from mfbai.analysis.rows import largest, share_row
 
     weights = found.weights
     rows, columns = largest(weights.sum(axis=1), MOST_ROWS), largest(weights.sum(axis=0), MOST_COLUMNS)
@@ -122,10 +114,10 @@ def table_of(instance: Instance, found: Oracle) -> Any:
         table.add_column(escape(instance.fidelities[m]), justify="right")
     table.add_column("use")
     for arm in rows:
-        used = [escape(instance.fidelities[m]) for m in np.flatnonzero(weights[arm] > 0)]
-        shares = [f"{100 * weights[arm, m]:.3f}" if weights[arm, m] > 0 else "[dim]0[/dim]" for m in columns]
+        *shares, used = share_row(found, arm, columns)
+        dimmed = ["[dim]0[/dim]" if share == "0" else share for share in shares]
         label = escape(instance.arms[arm])
-        table.add_row(f"[bold]{label}[/bold]" if arm == found.best else label, *shares, " and ".join(used) or "nothing")
+        table.add_row(f"[bold]{label}[/bold]" if arm == found.best else label, *dimmed, escape(used))
     hidden_rows, hidden_columns = len(weights) - len(rows), weights.shape[1] - len(columns)
     if hidden_rows or hidden_columns:
         told = [f"{hidden_rows} arms" * (hidden_rows > 0), f"{hidden_columns} fidelities" * (hidden_columns > 0)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -24,11 +23,3 @@ def console() -> Console:
 
 def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2))
-
-
-def listed(names: Sequence[str], before_last: str = "and") -> str:
-    """
-    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b"], "or")
-    ('a', 'a, b and c', 'a or b')
-    """
-    return f" {before_last} ".join([", ".join(names[:-1]), names[-1]][len(names) == 1 :])

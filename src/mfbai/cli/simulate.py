@@ -204,6 +204,8 @@ def print_table(instance: Instance, records: list[dict[str, Any]], audit: float)
     from rich.markup import escape
     from rich.table import Table
 
+    from mfbai.simulation.rows import HEADINGS, row_of
+
     name, best = escape(instance.name or "instance"), escape(instance.arms[instance.best])
     K, M = instance.shape
     table = Table(box=None, header_style="bold", pad_edge=False)
@@ -217,20 +219,10 @@ def print_table(instance: Instance, records: list[dict[str, Any]], audit: float)
         f"{name}: {K} arms, {M} {'fidelity' if M == 1 else 'fidelities'}, best arm '{best}'; {told}", soft_wrap=True
     )
     table.add_column("strategy", no_wrap=True)
-    for column in ("delta", "mean cost", "± 95 %", "median", "errors", "steps", "stopped"):
+    for column in HEADINGS:
         table.add_column(column, justify="right", no_wrap=True)
     for record in records:
-        at_least = "≥ " * (record["stopped"] < 1)  # runs given up would have cost more
-        table.add_row(
-            record["strategy"],
-            f"{record['delta']:g}",
-            f"{at_least}{record['mean_cost']:,.1f}",
-            "" if record["cost_ci95"] is None else f"{record['cost_ci95']:,.1f}",
-            f"{at_least}{record['median_cost']:,.1f}",
-            f"{100 * record['error_rate']:.2f} %",
-            f"{record['mean_steps']:,.0f}",
-            f"{100 * record['stopped']:.0f} %",
-        )
+        table.add_row(record["strategy"], *row_of(record))
     out.print(table)
 
 

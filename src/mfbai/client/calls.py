@@ -10,6 +10,8 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from math import inf
 from numbers import Integral, Real
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -25,6 +27,8 @@ PATIENCE = 60.0  # seconds that a server may be away
 TIMEOUT = 180.0  # seconds that an answer may take: the server may have to compile
 PAUSES = (0.05, 2.0)  # seconds before the second attempt, and before later ones at most
 AWAY = (502, 503, 504)  # statuses of a server whose storage, or which itself, is away for a moment
+
+_hurry: ContextVar[float] = ContextVar("hurry", default=inf)  # seconds
 
 
 class Caller:
@@ -69,7 +73,7 @@ class Caller:
     def call_for_bytes(self, method: str, path: str, body: Any = None, *, repeatable: bool = True) -> bytes:
         """The server's answer as it was sent."""
         data = None if body is None else _encode(body)
-        until = time.monotonic() + self._patience
+        until = time.monotonic() + min(self._patience, _hurry.get())
         pause, longest = PAUSES
         while True:
             sent = False
@@ -131,6 +135,16 @@ class Caller:
         else:
             self._idle.append(connection)
         return response.status, answer
+
+
+@contextmanager
+def hurried(seconds: float) -> Iterator[None]:
+    """Wait no longer than this for a server that is away, whatever the patience, in calls of this block."""
+    token = _hurry.set(seconds)
+    try:
+        yield
+    finally:
+        _hurry.reset(token)
 
 
 def _close_all(connections: list[http.client.HTTPConnection]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from mfbai.client.calls import Caller
+from mfbai.client.calls import Caller, hurried
 from mfbai.errors import Fault, Faults, InvalidInput, StudyGone, StudyOver, StudyRenamed
 from mfbai.model.problem import Problem
 from mfbai.study import Status, Trial, Verdict
@@ -19,6 +19,7 @@ from mfbai.study.journal import Event, Journal, canonical
 from mfbai.study.limits import LEASE, LONGEST_REASON
 from mfbai.study.parts import Told, read_told
 from mfbai.study.settings import Bias, Settings, check_name, read_settings
+from mfbai.study.shown import Shown
 from mfbai.study.status import status_from_dict, trial_from_dict, verdict_from_dict
 from mfbai.study.storage import Label
 from mfbai.study.study import check_worker
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
 
 RESULTS_AT_ONCE = 1000
 VALUES_AT_ONCE = 100_000  # of trials with parts
+SOON = 1.0  # seconds that a server may be away for those who only want to look
 MOST_RENAMED = 3  # times during one call
 
 T = TypeVar("T")
 
 
-class RemoteStudy:
+class RemoteStudy(Shown):
     """A study on a server, with the methods of `Study`: see `Client.create_study` and `Client.load_study`."""
 
     def __init__(self, client: Caller, settings: Settings, name: str | None = None) -> None:
@@ -145,6 +147,10 @@ class RemoteStudy:
         answer = self._get("status")
         with self._client.understanding():
             return status_from_dict(answer, self.problem)
+
+    def _status_soon(self) -> Status:
+        with hurried(SOON):
+            return self.status()
 
     def history(self) -> list[Point]:
         """Risk and evidence over cost, up to now."""

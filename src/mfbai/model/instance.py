@@ -173,6 +173,11 @@ class Instance:
         shared = "" if self.correlation is None else f", correlation {self.correlation}"
         return f"<Instance{label}: {self.problem.summary()}, best {self.arms[self.best]!r} by {self.gap:.4g}{shared}>"
 
+    def _repr_html_(self) -> str:
+        from mfbai.model.markup import instance_as_html  # for notebooks alone
+
+        return instance_as_html(self)
+
 
 def high_chances(family: Bounded, means: Array) -> Array:
     """(K, M) that of the higher of two values, which have any mean and deviation possible between the bounds."""

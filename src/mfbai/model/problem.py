@@ -314,6 +314,11 @@ class Problem:
     def __repr__(self) -> str:
         return f"<Problem: {self.summary()}>"
 
+    def _repr_html_(self) -> str:
+        from mfbai.model.markup import problem_as_html  # for notebooks alone
+
+        return problem_as_html(self)
+
     def _words(self) -> tuple[Any, ...]:
         return self.arms, self.fidelities, self.direction, self.seeds, self.exact, self.controls, self.charged
 

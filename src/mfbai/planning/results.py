@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,9 @@ from mfbai.planning.controlled import MorePilot, whole
 from mfbai.planning.samples import Simulated
 from mfbai.stopping import e_process
 from mfbai.terminal import progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ALL, WORTH_HAVING, TOP = "all", "worth_having", "top"  # the sets of fidelities that a plan compares
 # What is said of a fidelity: useless ones would not even help if the optimal shares were known from the start.
@@ -257,6 +260,17 @@ class Plan:
             factor = variants.ratio(np.array(self.expected.cost[TOP].median), np.array(cost.median))
             told += f", {float(factor):.2g} times cheaper than {self.sets[TOP][0]} alone"
         return f"<Plan{label}, delta {self.delta:g}: {told}>"
+
+    def _repr_html_(self) -> str:
+        from mfbai.planning.markup import plan_as_html  # for notebooks alone
+
+        return plan_as_html(self)
+
+    def plot(self) -> Figure:
+        """A picture of `savings`: how many times cheaper the other fidelities make it, by the gap. Needs matplotlib."""
+        from mfbai.plots.savings import picture_of_plan  # which loads much
+
+        return picture_of_plan(self)
 
 
 def check_rate(faults: Faults, field: str, rate: Any) -> None:

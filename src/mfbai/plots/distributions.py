@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mfbai.analysis.oracle import oracle
 from mfbai.errors import Faults
+from mfbai.pictures import draw
 from mfbai.plots import style
 from mfbai.plots.looks import Look, looks
 from mfbai.simulation import Runs
@@ -68,30 +69,62 @@ class Panel(NamedTuple):
 def plot_costs(runs: Sequence[Runs], path: str | Path | Sequence[str | Path]) -> None:
     """Save a picture of how costs are distributed, for strategies on one instance; a panel for each delta."""
     check(runs)
+    plot_panels(name_of(runs[0]), panels_of(runs), path)
+
+
+@draw.register(Runs)
+def draw_runs_alone(runs: Runs) -> Figure:
+    """The same picture of one strategy, to be shown."""
+    check([runs])
+    panels = panels_of([runs])
+    with style.drawing(size_of(panels)) as figure:
+        draw_panels(figure, name_of(runs), panels)
+    means = ", ".join(f"{panel.heading}: mean {digits(panel.samples[0].mean)}" for panel in panels)
+    figure.alt = f"What runs of {runs.strategy} on {name_of(runs)} cost. {means}."
+    return figure
+
+
+def name_of(runs: Runs) -> str:
+    return runs.instance.name or "instance"
+
+
+def panels_of(runs: Sequence[Runs]) -> list[Panel]:
+    """One for each delta."""
     found = oracle(runs[0].instance)
-    panels = [
+    return [
         Panel(heading(delta, *common(runs)), samples_of(runs, level), found.lower_bound(delta))
         for level, delta in enumerate(np.atleast_1d(runs[0].delta).tolist())
     ]
-    plot_panels(runs[0].instance.name or "instance", panels, path)
 
 
 def plot_panels(name: str, panels: Sequence[Panel], path: str | Path | Sequence[str | Path]) -> None:
     """The same from samples: panels of the same strategies, with one axis."""
+    with style.figure(path, size_of(panels)) as figure:
+        draw_panels(figure, name, panels)
+
+
+def layout_of(panels: Sequence[Panel]) -> tuple[int, int]:
+    """Rows and columns."""
+    columns = min(len(panels), ACROSS)
+    return ceil(len(panels) / columns), columns
+
+
+def size_of(panels: Sequence[Panel]) -> tuple[float, float]:
+    rows, columns = layout_of(panels)
+    return 2.0 + 5.6 * columns, 1.2 + rows * (1.2 + 0.75 * len(panels[0].samples))
+
+
+def draw_panels(figure: Figure, name: str, panels: Sequence[Panel]) -> None:
     together = [sample for panel in panels for sample in panel.samples]
     bounds = [panel.bound or None for panel in panels]  # 0 bounds nothing
     span = span_of(together, bounds)
-    columns = min(len(panels), ACROSS)
-    rows = ceil(len(panels) / columns)
-    size = (2.0 + 5.6 * columns, 1.2 + rows * (1.2 + 0.75 * len(panels[0].samples)))
-    with style.figure(path, size) as figure:
-        every = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
-        for axes in every[len(panels) :]:
-            axes.remove()
-        for axes, panel, bound in zip(every, panels, bounds, strict=False):
-            draw_costs(axes, panel.samples, bound, span)
-            axes.set_title(panel.heading, fontsize=12, fontweight="normal")
-        name_everything(figure, name, together)
+    every = figure.subplots(*layout_of(panels), sharey=True, squeeze=False).ravel()
+    for axes in every[len(panels) :]:
+        axes.remove()
+    for axes, panel, bound in zip(every, panels, bounds, strict=False):
+        draw_costs(axes, panel.samples, bound, span)
+        axes.set_title(panel.heading, fontsize=12, fontweight="normal")
+    name_everything(figure, name, together)
 
 
 def check(runs: Any) -> None:

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mfbai.analysis.paired_noise import share
+from mfbai.analysis.pilot import Pilot
 from mfbai.errors import Fault, InvalidInput
+from mfbai.pictures import draw
 from mfbai.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-
-    from mfbai.analysis.pilot import Pilot
+    from matplotlib.figure import Figure
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # colours repeat after six: these are seven
 MOST_NAMED = 12  # arms of which the legend has room for names
@@ -25,16 +26,33 @@ def plot_pilot(pilot: Pilot, path: str | Path) -> None:
     """Save a picture: a panel for each fidelity below the top, a point for each arm and seed, a colour for each arm."""
     if not hasattr(pilot, "pairs"):
         raise InvalidInput([Fault("pilot", f"is {pilot!r:.60}: give what mfbai.pilot returns")])
-    lower = pilot.fidelities[:-1]
-    with style.figure(path, (max(WIDTH * len(lower), 6.0) + 1.5, HEIGHT)) as drawn:
-        panels = drawn.subplots(1, len(lower), squeeze=False)[0]
-        for n, axes in enumerate(panels):
-            points = draw(axes, pilot, n)
-        style.legend(panels[-1], points[:MOST_NAMED], loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        panels[0].set_ylabel(pilot.fidelities[-1], parse_math=False)
+    with style.figure(path, size_of(pilot)) as figure:
+        draw_panels(figure, pilot)
 
 
-def draw(axes: Axes, pilot: Pilot, n: int) -> list[tuple[str, Artist]]:
+@draw.register(Pilot)
+def picture_of_pilot(pilot: Pilot) -> Figure:
+    """The same picture, to be shown."""
+    with style.drawing(size_of(pilot)) as figure:
+        draw_panels(figure, pilot)
+    lower, top = " and ".join(map(repr, pilot.fidelities[:-1])), pilot.fidelities[-1]
+    figure.alt = f"Values at {top!r} against those at {lower}, at the same seeds."
+    return figure
+
+
+def size_of(pilot: Pilot) -> tuple[float, float]:
+    return max(WIDTH * (len(pilot.fidelities) - 1), 6.0) + 1.5, HEIGHT
+
+
+def draw_panels(figure: Figure, pilot: Pilot) -> None:
+    panels = figure.subplots(1, len(pilot.fidelities) - 1, squeeze=False)[0]
+    for n, axes in enumerate(panels):
+        points = draw_points(axes, pilot, n)
+    style.legend(panels[-1], points[:MOST_NAMED], loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    panels[0].set_ylabel(pilot.fidelities[-1], parse_math=False)
+
+
+def draw_points(axes: Axes, pilot: Pilot, n: int) -> list[tuple[str, Artist]]:
     """One panel; returns each arm with its points, for the legend."""
     name, values = pilot.fidelities[n], pilot.pairs.values
     drawn: list[tuple[str, Artist]] = []

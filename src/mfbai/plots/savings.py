@@ -12,6 +12,7 @@ from mfbai.plots import style
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from mfbai.planning.results import Plan, Savings
 
@@ -20,13 +21,30 @@ def plot_plan(plan: Plan, path: str | Path) -> None:
     """Save a picture of `plan.savings()`: how many times cheaper the other fidelities make it, against the gap."""
     if not hasattr(plan, "savings"):
         raise InvalidInput([Fault("plan", f"is {plan!r}: give what mfbai.plan returns")])
+    check(plan)
+    with style.picture(path) as axes:
+        draw_all(axes, plan)
+
+
+def picture_of_plan(plan: Plan) -> Figure:
+    """The same picture, to be shown."""
+    check(plan)
+    with style.drawing() as figure:
+        draw_all(figure.subplots(), plan)
+    top = plan.problem.fidelities[-1]
+    figure.alt = f"How many times cheaper other fidelities make it than {top!r} alone, by how far the best is ahead."
+    return figure
+
+
+def check(plan: Plan) -> None:
     if plan.problem.n_fidelities == 1:
         raise InvalidInput([Fault("plan", "has one fidelity: there is no saving to draw")])
-    with style.picture(path) as axes:
-        savings = plan.savings()
-        drawn = draw_lines(axes, savings)
-        mark_guess(axes, plan)
-        name_everything(axes, plan, drawn)
+
+
+def draw_all(axes: Axes, plan: Plan) -> None:
+    drawn = draw_lines(axes, plan.savings())
+    mark_guess(axes, plan)
+    name_everything(axes, plan, drawn)
 
 
 def draw_lines(axes: Axes, savings: Savings) -> list[tuple[str, Artist]]:

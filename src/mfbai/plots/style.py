@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
     from matplotlib.legend import Legend
+
+    from mfbai.plots.picture import Picture
 
 # Okabe and Ito's colours, which people of all kinds of colour vision can tell apart; black is for what matters most.
 BLACK, ORANGE, SKY, GREEN, BLUE, RED, PINK = "#000000", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7"
@@ -79,20 +80,36 @@ def check_file(faults: Faults, field: str, path: Path) -> None:
 
 
 @contextmanager
-def figure(paths: str | Path | Sequence[str | Path], size: tuple[float, float] | None = None) -> Iterator[Figure]:
+def own_settings() -> Iterator[None]:
+    """Our settings of matplotlib in this block: the same picture on every machine, whatever its own."""
+    import matplotlib
+
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(RC)  # type: ignore[arg-type]  # knows its keys one by one
+        yield
+
+
+@contextmanager
+def drawing(size: tuple[float, float] | None = None) -> Iterator[Picture]:
+    """A figure in our style, to be drawn in the block."""
+    try:
+        from mfbai.plots.picture import Picture
+    except ImportError:
+        raise ImportError("plot needs matplotlib: pip install 'mfbai[plot]'") from None
+    with own_settings():
+        yield Picture(figsize=size)
+
+
+@contextmanager
+def figure(paths: str | Path | Sequence[str | Path], size: tuple[float, float] | None = None) -> Iterator[Picture]:
     """A figure in our style, saved at the end of the block to each of `paths`: one drawing, several formats."""
     files = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
     faults = Faults()
     for file in files:
         check_file(faults, "path", file)
     faults.raise_if_any("picture")
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # the same picture on every machine, whatever its own settings
-        matplotlib.rcParams.update(RC)  # type: ignore[arg-type]  # knows its keys one by one
-        drawn = Figure(figsize=size)
+    with drawing(size) as drawn:
         yield drawn
         for file in files:
             try:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mfbai.model.instance import Instance
+from mfbai.pictures import picture_of
 from mfbai.simulation.confidence import half_width
 from mfbai.simulation.engine import make_runs, warm_up
 from mfbai.simulation.experiment import Setup, prepare
@@ -20,6 +21,7 @@ from mfbai.strategies import STRATEGIES
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 FOREVER = np.iinfo(np.int64).max
 
@@ -128,6 +130,15 @@ class Runs:
         )
         name = self.instance.name or "instance"
         return f"<Runs: {len(self)} of {self.strategy} on {name}, {self.stopping}; {summary}>"
+
+    def _repr_html_(self) -> str:
+        from mfbai.simulation.markup import runs_as_html  # for notebooks alone
+
+        return runs_as_html(self)
+
+    def plot(self) -> Figure:
+        """A picture of what the runs cost, and of the least that any strategy costs, by delta. Needs matplotlib."""
+        return picture_of(self)
 
 
 def simulate(

@@ -13,6 +13,7 @@ from mfbai.text import digits
 SMALLEST = 1e-300  # probability that is said: that of smaller ones is rounded to 0
 WITHOUT = "Without any bias bound"
 SHOWN = 3  # alarms of a kind that a verdict spells out
+MOST_ALARMS = 20  # listed by themselves: one wrong bound may have been stated for thousands of arms
 WIDER = "Reopen the study with wider bias bounds: all its results count there."
 INSTEAD = "take mfbai.Symmetric, or state a larger variance"  # what to do about a variance alarm
 
@@ -70,15 +71,23 @@ def bearing(verdict: Verdict) -> str:
     without = f" {WITHOUT}: {risk}."
     if verdict.breakdown is None:
         return without
-    factor = rounded_down(verdict.breakdown)
-    wider = f"even if every bias bound is {digits(factor, 4)} times as wide" if factor > 1 else "with no wider bounds"
+    factor = times_as_wide(verdict.breakdown)
+    wider = f"even if every bias bound is {factor} times as wide" if factor != "1" else "with no wider bounds"
     return f" It stands {wider}.{without}"
 
 
-def rounded_down(factor: float) -> float:
-    """A breakdown factor with four digits: not more than is true."""
-    step = 10.0 ** (floor(log10(factor)) - 3)
-    return floor(factor / step) * step
+def times_as_wide(breakdown: float) -> str:
+    """A breakdown factor with four digits, not more than is true.
+
+    >>> times_as_wide(1.00389), times_as_wide(1.0000001), times_as_wide(inf)
+    ('1.003', '1', 'any number')
+    """
+    if breakdown == inf:
+        return "any number"
+    if breakdown <= 0:
+        return "0"
+    step = 10.0 ** (floor(log10(breakdown)) - 3)
+    return digits(floor(breakdown / step) * step, 4)
 
 
 def _stopped(verdict: Verdict) -> str:
@@ -141,6 +150,15 @@ def variance_alarm(alarm: VarianceAlarm, problem: Problem) -> str:
         what = f"The results of {problem.arms[alarm.arm]!r} at {problem.fidelities[alarm.fidelity]!r}"
     much = f"{what} vary more than was stated: their variance seems to be {digits(alarm.ratio, 2)} times as large."
     return f"{much} If it were as stated, this would happen with a probability of {_chance(alarm.level)} at most."
+
+
+def warnings(status: Status) -> list[str]:
+    """What contradicts what, alarm by alarm, and what to do about those of variances."""
+    problem = status.problem
+    told = [f"Bias alarm: {alarm(one, problem)}" for one in status.alarms[:MOST_ALARMS]]
+    told += [f"There are {len(status.alarms) - MOST_ALARMS} more."] * (len(status.alarms) > MOST_ALARMS)
+    told += [f"Variance alarm: {variance_alarm(one, problem)}" for one in status.variance_alarms]
+    return told + [f"What to do: {INSTEAD}."] * bool(status.variance_alarms)
 
 
 def _chance(level: float) -> str:

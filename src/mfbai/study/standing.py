@@ -16,6 +16,7 @@ from mfbai.study.fold import Cell
 from mfbai.study.history import Point
 from mfbai.study.limits import TRIAL_ID
 from mfbai.study.parts import parts_of
+from mfbai.study.shown import Shown
 from mfbai.study.status import Part, Status, Trial, describe_study
 from mfbai.study.table import Row, csv_lines, frame_of, rows_of, write_csv
 from mfbai.study.verdict import Verdict
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-class Standing(Care):
+class Standing(Care, Shown):
     """What can be read of a study."""
 
     _latest: tuple[Any, Status] | None = None  # the status, and what it is of: with many arms it takes a while

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from mfbai.study import sentences
 from mfbai.study.fold import ANY, Fold
 from mfbai.study.storage import Label
 from mfbai.study.verdict import Verdict, assumptions_of, reasons_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 IN_WORDS = ("rests_on", "because")  # of a verdict: they follow from the problem
 TABLES = ("evidence", "spent", "means", "intervals", "differences")  # may hold what JSON does not know
@@ -121,7 +124,20 @@ class Status:
 
     def __repr__(self) -> str:
         leads = f"{sentences.leader(self)}, risk {self.risk:.2g}"
-        return f"<Status of {self.name!r}: {self.state}, {leads}, {sentences.progress(self)}>"
+        state = "paused" if self.paused else self.state
+        return f"<Status of {self.name!r}: {state}, {leads}, {sentences.progress(self)}>"
+
+    def _repr_html_(self) -> str:
+        from mfbai.study.markup import status_as_html  # for notebooks alone
+
+        return status_as_html(self)
+
+    def plot(self, kind: str | None = None) -> Figure:
+        """A picture of the "evidence" against each rival, the arms' "intervals", or what was spent ("spend"); all three
+        if no kind is given. Needs matplotlib."""
+        from mfbai.study.pictures import STATUS_KINDS, draw_study  # which loads much
+
+        return draw_study(self, kind, STATUS_KINDS)
 
 
 def status_from_dict(body: Mapping[str, Any], problem: Problem) -> Status:

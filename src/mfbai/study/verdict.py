@@ -52,6 +52,11 @@ class Verdict:
     def __str__(self) -> str:
         return sentences.verdict(self)
 
+    def _repr_html_(self) -> str:
+        from mfbai.study.markup import verdict_as_html  # for notebooks alone
+
+        return verdict_as_html(self)
+
 
 def assumptions_of(problem: Problem, stopping: str) -> tuple[str, ...]:
     """What the risk of a verdict on a problem rests on. The top has no bias, nor has what is controlled; with common

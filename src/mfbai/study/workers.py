@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext, suppress
+from math import inf
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -45,6 +46,7 @@ GIVE_UP = 3  # trials of a cell in a row that may fail
 LOOK = 0.1  # seconds between two looks at whether all is done
 LOOK_PAUSED = 1.0  # seconds between two looks at whether a paused study was resumed
 GRACE = 1.0  # seconds that evaluations have to end, once nothing new is begun
+LONGEST_GOODBYE = 5.0  # seconds for giving trials back when the time is over: if they are not, their leases end
 LARGE = 1_000_000  # bytes of a function that is worth a word
 MOST_AHEAD = 8  # evaluations that wait for each worker
 FEW = 0.05  # part of the evaluations so far that may wait: they were chosen without the latest values
@@ -62,13 +64,17 @@ class Crew:
         workers: int | None = 1,
         lease: float = RENEWED_LEASE,
         engine: Engine | None = None,
+        until: float = inf,
     ) -> None:
-        """`workers` is how many evaluations to have under way; None: as many as the engine makes at a time."""
+        """`workers` is how many evaluations to have under way; None: as many as the engine makes at a time. `until` is
+        when to stop, on the monotonic clock."""
         self.study = study
         self.evaluate = evaluate
         self.workers = workers
         self.lease = lease
         self.engine = engine or Threads(workers or 1)
+        self.until = until
+        self.timed_out = False  # whether the time was over before the work
         self.stop = threading.Event()  # set: finish, and begin nothing new
         self.failures: list[tuple[Trial, str]] = []  # trials that failed for good
         self.say: Callable[[str], None] = lambda text: print(text, file=sys.stderr)
@@ -104,9 +110,9 @@ class Crew:
             try:
                 for thread in (coordinator, threading.Thread(target=self._keep_leases, daemon=True)):
                     thread.start()
-                while not self._interrupted and coordinator.is_alive():
+                while not self._interrupted and coordinator.is_alive() and not self._is_late():
                     show()
-                    coordinator.join(LOOK)
+                    coordinator.join(max(min(LOOK, self.until - time.monotonic()), 0.0))
             finally:
                 self.stop.set()
                 cancel()
@@ -123,8 +129,13 @@ class Crew:
         coordinator.join(GRACE)
         release = threading.Thread(target=self._release_all, daemon=True)
         release.start()  # a database may be locked, and a second signal could not interrupt this thread in a query
-        while release.is_alive():
+        latest = time.monotonic() + LONGEST_GOODBYE if self.timed_out else inf
+        while release.is_alive() and time.monotonic() < latest:
             release.join(LOOK)
+
+    def _is_late(self) -> bool:
+        self.timed_out = time.monotonic() >= self.until
+        return self.timed_out
 
     # --- the coordinator
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from shlex import quote
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
 REST = 9.0  # times as long as computing a status took, until it is computed again
 SHOWN = 20  # arms, unless asked for others
-MOST_ALARMS = 20  # where one wrong bound was stated for thousands of arms
 
 
 class Choice(NamedTuple):
@@ -53,69 +51,43 @@ def picture(
     from mfbai.study import sentences
     from mfbai.study.status import proven
 
-    problem, shown = status.problem, choice.of(status)
+    shown = choice.of(status)
     bar = ProgressBar(total=1.0, completed=proven(status), width=72)
     head = Text(sentences.state_of(status), style="bold" if status.result else "")
     told = Text(sentences.progress(status, remaining))
-    rest = [Text(hint, style="dim") for hint in others(status, choice, shown, where)]
-    warnings = [f"Bias alarm: {sentences.alarm(alarm, problem)}" for alarm in status.alarms[:MOST_ALARMS]]
-    warnings += [f"There are {len(status.alarms) - MOST_ALARMS} more."] * (len(status.alarms) > MOST_ALARMS)
-    warnings += [f"Variance alarm: {sentences.variance_alarm(alarm, problem)}" for alarm in status.variance_alarms]
-    warnings += [f"What to do: {sentences.INSTEAD}."] * bool(status.variance_alarms)
-    alarms = [Text(warning, style="bold red") for warning in warnings]
+    rest = [Text(hint, style="dim") for hint in hidden(status, choice, shown, where)]
+    alarms = [Text(warning, style="bold red") for warning in sentences.warnings(status)]
     return Group(head, told, bar, "", arms(status, shown), *rest, *alarms, *more)
 
 
-def others(status: Status, choice: Choice, shown: list[int], where: str) -> list[str]:
+def hidden(status: Status, choice: Choice, shown: list[int], where: str) -> list[str]:
     """What is not shown: how many arms, how many of them are ruled out, and how to see them."""
+    from mfbai.study.cells import others
+
     count, command = status.problem.n_arms, f"mfbai study status {quote(status.name)}{where}"
     if choice.search is not None:
         found = len(Choice(None, choice.search).of(status))
         told = f"{found:,} of {count:,} arms contain {choice.search!r}"
         return [f"{told}; {found - len(shown):,} more with --all" if found > len(shown) else told]
-    if len(shown) == count:
-        return []
-    out = int((status.evidence >= status.needed).sum() - (status.evidence[shown] >= status.needed).sum())
-    told = f"and {count - len(shown):,} more arms, {out:,} of them ruled out"
-    return [f"{told} ({command} --all, or --search TEXT)"]
+    told = others(status, shown)
+    return [f"{told} ({command} --all, or --search TEXT)"] if told else []
 
 
 def arms(status: Status, shown: list[int]) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
+    from mfbai.study.cells import cells, headings
+
     problem = status.problem
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("arm")
-    for fidelity in problem.fidelities:
-        table.add_column(escape(fidelity), justify="right")
-    sure = f"({100 * (1 - status.delta):g} %)"
-    if problem.seeds != "common":
-        table.add_column(f"true mean {sure}", justify="right")
-    table.add_column(f"difference to\nthe leader {sure}", justify="right")
-    table.add_column(f"proof (of {status.needed:.2f})", justify="right")
+    for heading in headings(status):
+        table.add_column(escape(heading.replace("difference to the", "difference to\nthe")), justify="right")
     for a in shown:
         leads = a == status.leader_index
         table.add_row(escape(problem.arms[a]), *cells(status, a), style="green" if leads else "")
     return table
-
-
-def cells(status: Status, a: int) -> list[str]:
-    """Of an arm: its means, its interval and that of the difference to the leader, and the proof against it."""
-    means = [
-        f"{mean:.4g} ({count:.0f})" if count else ""
-        for mean, count in zip(status.means[a], status.counts[a], strict=True)
-    ]
-    leads = a == status.leader_index
-    known = [] if status.problem.seeds == "common" else [interval(*status.intervals[a])]
-    difference = "" if leads else interval(*status.differences[a])
-    return [*means, *known, difference, "leads" if leads else f"{max(status.evidence[a], 0.0):.2f}"]
-
-
-def interval(low: float, high: float) -> str:
-    if low > high:
-        return "none fits"
-    return f"{low:.4g} to {high:.4g}" if isfinite(high - low) else ""
 
 
 class Glance:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from math import inf
 from typing import Any
 
 from mfbai.study import sentences
@@ -102,8 +101,7 @@ def facts_of(status: Status) -> list[list[str]]:
     """The key numbers, as pairs of texts."""
     verdict, problem = status.result, status.problem
     factor = None if verdict is None else verdict.breakdown
-    known = None if factor is None or factor in (0, inf) else digits(sentences.rounded_down(factor), 4)
-    wider = "without limit" if factor == inf else "not known" if known is None else known
+    wider = "not known" if factor is None else sentences.times_as_wide(factor)
     budget = "" if status.max_cost is None else f" of {digits(status.max_cost)}"
     return [
         ["State", status.state],
