@@ -16,7 +16,7 @@ from mfbai.files import PACKAGE
 
 STATIC = PACKAGE / "web" / "static"
 MAIN = "report/main.js"
-STYLES = ("uplot/uPlot.min.css", "style.css", "report/report.css")
+STYLES = ("uplot/uPlot.min.css", "style.css", "compare.css", "care.css", "report/report.css")
 LICENCE = "uplot/LICENSE"  # asks to be kept with what it is of
 INSTEAD = {"api.js": "report/offline.js"}  # a report has no server to talk to
 IMPORT = re.compile(r'(?m)^((?:import|export)\b[^"\';]*)"(\.[^"]*)";')

@@ -74,6 +74,7 @@ export const fail = (page, trial, reason) => post(page, "fail", { trial, reason 
 export const release = (page, trial) => post(page, "release", { trial });
 /** The bytes as sent: reading and writing a number here could change its digits, and so its hash. */
 export const certificate = (page) => file(page, "export");
+export const report = (page) => file(page, "report");
 export const trialsTable = (page) => file(page, "trials.csv");
 
 async function call(method, path, body) {

@@ -4,7 +4,7 @@ import { pauseStudy, resumeStudy } from "./api.js";
 import { stateOf } from "./badge.js";
 import { deletion } from "./delete.js";
 import { attempt, errorBox, h, setAttribute, setText } from "./dom.js";
-import { certificateButton, tableButton } from "./download.js";
+import { certificateButton, reportButton, tableButton } from "./download.js";
 import { renaming } from "./rename.js";
 import { term } from "./terms.js";
 
@@ -16,7 +16,7 @@ export function careTools(page, { heading, badge, said, onRenamed }) {
   const remove = deletion(page);
   const title = h("div", { class: "heading" }, heading, badge);
   const certificate = h("span", { class: "inline" }, certificateButton(page, box), term("certificate", "what is this?"));
-  const buttons = h("div", { class: "tools" }, pause.root, rename.button, tableButton(page, box), certificate, remove.button);
+  const buttons = h("div", { class: "tools" }, pause.root, rename.button, tableButton(page, box), reportButton(page, box), certificate, remove.button);
   const root = h("header", { class: "head" }, h("div", { class: "title" }, title, buttons), rename.form, box, remove.dialog);
   return {
     root,

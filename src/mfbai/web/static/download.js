@@ -1,9 +1,10 @@
-// Files to download: the certificate, and the table of trials.
+// Files to download: the certificate, alone or in a report, and the table of trials.
 
-import { certificate, trialsTable } from "./api.js";
+import { certificate, report, trialsTable } from "./api.js";
 import { attempt, h } from "./dom.js";
 
 export const certificateButton = (page, box) => downloadButton(page, box, "Download the certificate", certificate, "json");
+export const reportButton = (page, box) => downloadButton(page, box, "Report (one page)", report, "html");
 export const tableButton = (page, box) => downloadButton(page, box, "Table of trials (CSV)", trialsTable, "csv");
 
 function downloadButton(page, box, label, read, ending) {

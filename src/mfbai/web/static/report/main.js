@@ -5,6 +5,7 @@ import { setBadge } from "../badge.js";
 import { h } from "../dom.js";
 import { whole } from "../format.js";
 import { frame } from "../frame.js";
+import { markdown } from "../markdown.js";
 import { fillGlossary, watchTerms } from "../terms.js";
 import * as alarms from "../panels/alarms.js";
 import * as evidence from "../panels/evidence.js";
@@ -12,6 +13,7 @@ import * as growth from "../panels/evidence_growth.js";
 import * as intervals from "../panels/intervals.js";
 import * as numbers from "../panels/numbers.js";
 import * as risk from "../panels/risk.js";
+import * as shares from "../panels/shares.js";
 import * as spend from "../panels/spend.js";
 import * as variance from "../panels/variance_alarms.js";
 import * as verdict from "../panels/verdict.js";
@@ -24,7 +26,7 @@ import { averagesPanel, summaryOf } from "./summary.js";
 import { timeText, trialsPanel } from "./table.js";
 import { readTrials } from "./trials.js";
 
-const PICTURES = [alarms, variance, evidence, intervals, risk, growth, spend, numbers];
+const PICTURES = [alarms, variance, evidence, intervals, risk, growth, spend, shares, numbers];
 const place = document.getElementById("report");
 let stop = () => {};
 
@@ -124,7 +126,7 @@ function noteOf(beside) {
   if (!beside || (beside.note === "" && beside.tags.length === 0)) return [];
   const about = "Written by people beside the journal. It can be changed at any time, and the proof does not cover it.";
   const tags = beside.tags.length > 0 && h("p", { class: "muted" }, `Tags: ${beside.tags.join(", ")}`);
-  return [frame("written", "Note", about, tags, beside.note !== "" && h("pre", { dir: "auto" }, beside.note))];
+  return [frame("written", "Note", about, tags, h("div", { class: "markdown" }, ...markdown(beside.note)))];
 }
 
 async function open(file, text) {
