@@ -144,6 +144,16 @@ def test_the_table_of_trials_is_downloaded(open_page, server):
     assert {row["fidelity"] for row in rows} == {"coarse"}
 
 
+def test_the_report_is_one_file_that_verifies(open_page, server):
+    server.create("reported")
+    server.work("reported")
+    page = open_page(server, route_to("reported"))
+    with page.expect_download() as download:
+        button(page, "Report (one page)").click()
+    assert download.value.suggested_filename == "reported.html"
+    assert mfbai.verify(download.value.path()).confirmed
+
+
 # --- the end
 
 
