@@ -34,8 +34,8 @@ def test_when_the_time_is_over_the_study_is_kept_there_and_its_trial_given_back(
     seen = []
     with pytest.raises(TimedOut, match="Repeat the call to resume study 'held'") as caught:
         identify(hold, PROBLEM, 0.05, name="held", storage=server.address, timeout=3, callback=seen.append)
-    go.set()
     study = client.load_study("held")
     assert caught.value.status.told == study.status().told == 0
     assert seen == []
     assert study.ask().id == study.trials()[0][0]
+    go.set()  # the thread of the evaluation can end

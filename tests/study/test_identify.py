@@ -163,7 +163,7 @@ def test_an_exception_of_one_worker_ends_them_all_and_nothing_is_lost(tmp_path):
     assert status.told + 1 == len(unreliable.calls)
     assert status.pending <= 1  # another worker may have taken it over before all ended
     assert identify(evaluate, PROBLEM, 1e-6, name="s", storage=url, workers=3).arm == "wide"
-    assert load_study("s", storage=url).status().pending <= 2
+    assert load_study("s", storage=url).status().pending <= 5  # those of two workers, and what waited for them
     assert verify(load_study("s", storage=url).export())
 
 

@@ -1,27 +1,23 @@
 """`identify` while it runs: its callback, its timeout, and what it shows."""
 
+import os
 import pickle
-import random
 import threading
 
 import pytest
 
 from mfbai import Gaussian, InvalidInput, Problem, Status, TimedOut, identify, list_studies, load_study, verify
+from support.engines import PROBLEM, Noted, evaluate, never_end, notes
 from support.interrupts import wait_until
 from support.notebooks import Kernel, Shown
 from support.seeds import fix_keys
 
-PROBLEM = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
 NEVER = 1e-300  # a risk that takes more evaluations than a test makes
 
 
 @pytest.fixture(autouse=True)
 def same_seeds(monkeypatch):
     fix_keys(monkeypatch)
-
-
-def evaluate(arm, fidelity, seed):
-    return random.Random(seed).gauss(0.8 if arm == "wide" else 0.5, 0.1)
 
 
 class Held:
@@ -81,6 +77,7 @@ def test_what_the_callback_returns_does_not_matter():
 def test_an_exception_of_the_callback_ends_the_call_and_keeps_what_was_told(storage_url, held):
     def object_(status):
         assert status.told > 0
+        wait_until(lambda: load_study("s", storage=storage_url).status().told == 6)
         raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
@@ -118,6 +115,19 @@ def test_when_the_time_is_over_what_was_told_is_kept_and_the_rest_given_back(sto
     held.go.set()
     assert identify(evaluate, PROBLEM, 1e-9, name="s", storage=storage_url, timeout=600).arm == "wide"
     assert verify(study.export())
+
+
+def test_workers_that_hang_are_ended_and_their_trials_given_back(tmp_path):
+    url, path = f"sqlite:///{tmp_path / 's.db'}", tmp_path / "notes"
+    with pytest.raises(TimedOut):
+        identify(
+            Noted(path, never_end, 0), PROBLEM, NEVER, name="s", storage=url, executor="processes", workers=1, timeout=5
+        )
+    study = load_study("s", storage=url)
+    assert [study.ask().id] == [trial for trial, _ in study.trials()]
+    for process in {process for _, process, _ in notes(path)}:
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
 
 
 def test_the_name_of_a_study_that_has_none_of_its_own_is_told(tmp_path, held):
