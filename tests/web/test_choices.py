@@ -8,8 +8,8 @@ from mfbai.model.spec import from_dict
 from mfbai.stopping import RULES, Rule
 from mfbai.strategies import STRATEGIES, Strategy
 from mfbai.study.storage import IN_MEMORY
-from mfbai.web.bodies import Choices
 from mfbai.web.choices import make_choices
+from mfbai.web.replies import Choices
 from support.servers import SPEC
 
 

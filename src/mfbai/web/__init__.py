@@ -3,7 +3,8 @@
 app       the API: its routes
 care      those that change a study's name, note and tags, pause or delete it
 answers   what routes answer with
-bodies    what the API takes and gives
+bodies    what the API takes
+replies   what it gives
 reading   what callers send: the study that a path names, bodies, specs
 choices   what a new study can be made of: strategies, rules, families, limits
 errors    exceptions as responses

@@ -20,7 +20,7 @@ from mfbai.study.limits import LONGEST_NAME, LONGEST_TAG
 from mfbai.study.rows import SHOWN, tables_of
 from mfbai.study.status import result_to_dict
 from mfbai.study.storage import Storage
-from mfbai.web import bodies
+from mfbai.web import bodies, replies
 from mfbai.web.answers import LARGE_WRITES, READS, STUDY, WRITES, answer, file_headers, refusals
 from mfbai.web.bodies import as_json
 from mfbai.web.care import care
@@ -82,7 +82,7 @@ def _complete_description(app: FastAPI, token: str | None) -> None:
     schemas = made["components"]["schemas"]
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    schemas["ErrorBody"] = bodies.ErrorBody.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas["ErrorBody"] = replies.ErrorBody.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas |= schemas["ErrorBody"].pop("$defs", {})
     if token is not None:
         made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
@@ -95,13 +95,13 @@ def _complete_description(app: FastAPI, token: str | None) -> None:
 api = APIRouter(route_class=BodyRoute)
 
 
-@api.get("/api/v1/choices", response_model=bodies.Choices, responses=refusals(422, 503))
+@api.get("/api/v1/choices", response_model=replies.Choices, responses=refusals(422, 503))
 async def choices() -> Response:
     """What a new study can be made of: strategies, stopping rules, families, directions, limits."""
     return answer(make_choices())
 
 
-@api.get("/api/v1/studies", response_model=bodies.Studies, responses=refusals(422, 503))
+@api.get("/api/v1/studies", response_model=replies.Studies, responses=refusals(422, 503))
 async def list_studies(
     hub: TheHub,
     listing: TheListing,
@@ -123,7 +123,7 @@ async def list_studies(
     return answer({"studies": studies, "total": len(lines), "tags": tags})
 
 
-@api.post("/api/v1/studies", status_code=201, response_model=bodies.Created, responses=LARGE_WRITES)
+@api.post("/api/v1/studies", status_code=201, response_model=replies.Created, responses=LARGE_WRITES)
 async def create(body: bodies.NewStudy, hub: TheHub) -> Response:
     """Create a study."""
 
@@ -145,13 +145,13 @@ def _created(hub: Hub, name: str) -> Response:
 # --- one study
 
 
-@api.get(STUDY, response_model=bodies.SettingsBody, responses=READS)
+@api.get(STUDY, response_model=replies.SettingsBody, responses=READS)
 async def settings(desk: TheDesk) -> Response:
     """The settings of the study: its problem, risk, strategy and stopping rule."""
     return answer(await desk.read(lambda: in_steps(desk.study.settings.to_dict())))
 
 
-@api.post(f"{STUDY}/ask", response_model=bodies.Trials, responses=WRITES)
+@api.post(f"{STUDY}/ask", response_model=replies.Trials, responses=WRITES)
 async def ask(body: bodies.Ask, desk: TheDesk) -> Response:
     """The next evaluations to make."""
     given: dict[str, Any] = {"lease": body.lease, "request": body.request, "worker": body.worker or ""}
@@ -167,45 +167,45 @@ async def _change(desk: Desk, work: Callable[[Study], None]) -> Response:
     return answer({"state": await desk.call(call)})
 
 
-@api.post(f"{STUDY}/tell", response_model=bodies.Done, responses=WRITES)
+@api.post(f"{STUDY}/tell", response_model=replies.Done, responses=WRITES)
 async def tell(body: bodies.Tell, desk: TheDesk) -> Response:
     """Report the value of a trial or, if it has parts, their values, in their order. It is on disk when this returns.
     Reporting the same again changes nothing."""
     return await _change(desk, lambda study: study.tell(body.trial, body.told))
 
 
-@api.post(f"{STUDY}/tell-many", response_model=bodies.Done, responses=LARGE_WRITES)
+@api.post(f"{STUDY}/tell-many", response_model=replies.Done, responses=LARGE_WRITES)
 async def tell_many(body: bodies.TellMany, desk: TheDesk) -> Response:
     """Report many results at once: all of them are kept, or none. Reporting the same again changes nothing."""
     results = [(result.trial, result.told) for result in body.results]
     return await _change(desk, lambda study: study.tell_many(results))
 
 
-@api.post(f"{STUDY}/fail", response_model=bodies.Done, responses=WRITES)
+@api.post(f"{STUDY}/fail", response_model=replies.Done, responses=WRITES)
 async def fail(body: bodies.Fail, desk: TheDesk) -> Response:
     """Report that a trial has no value and never will. Reporting it again changes nothing."""
     return await _change(desk, lambda study: study.fail(body.trial, body.reason))
 
 
-@api.post(f"{STUDY}/renew", response_model=bodies.Done, responses=WRITES)
+@api.post(f"{STUDY}/renew", response_model=replies.Done, responses=WRITES)
 async def renew(body: bodies.Renew, desk: TheDesk) -> Response:
     """Extend the lease of a trial that is still being evaluated."""
     return await _change(desk, lambda study: study.renew(body.trial, lease=body.lease))
 
 
-@api.post(f"{STUDY}/release", response_model=bodies.Done, responses=WRITES)
+@api.post(f"{STUDY}/release", response_model=replies.Done, responses=WRITES)
 async def release(body: bodies.Release, desk: TheDesk) -> Response:
     """Give a trial back: the next caller that asks receives it."""
     return await _change(desk, lambda study: study.release(body.trial))
 
 
-@api.post(f"{STUDY}/add", response_model=bodies.Done, responses=WRITES)
+@api.post(f"{STUDY}/add", response_model=replies.Done, responses=WRITES)
 async def add(body: bodies.Add, desk: TheDesk) -> Response:
     """Count values that were measured elsewhere, at no cost. Adding them again counts them again."""
     return await _change(desk, lambda study: study.add(body.arm, body.fidelity, body.values))
 
 
-@api.post(f"{STUDY}/reopen", status_code=201, response_model=bodies.Created, responses=WRITES)
+@api.post(f"{STUDY}/reopen", status_code=201, response_model=replies.Created, responses=WRITES)
 async def reopen(body: bodies.Reopen, desk: TheDesk, hub: TheHub) -> Response:
     """Create a study with other bias bounds that goes on with all values of this one."""
 
@@ -216,13 +216,13 @@ async def reopen(body: bodies.Reopen, desk: TheDesk, hub: TheHub) -> Response:
     return _created(hub, await hub.while_opening(work))
 
 
-@api.get(f"{STUDY}/status", response_model=bodies.StatusBody, responses=READS)
+@api.get(f"{STUDY}/status", response_model=replies.StatusBody, responses=READS)
 async def status(desk: TheDesk) -> Response:
     """Where the study stands."""
     return answer(await desk.read(lambda: in_steps(tables_of(desk.study.status()))))
 
 
-@api.get(f"{STUDY}/result", response_model=bodies.ResultBody, responses=READS)
+@api.get(f"{STUDY}/result", response_model=replies.ResultBody, responses=READS)
 async def result(desk: TheDesk) -> Response:
     """The verdict, once there is one; it is short, however many arms there are."""
 
@@ -234,7 +234,7 @@ async def result(desk: TheDesk) -> Response:
     return answer(await desk.read(work))
 
 
-@api.get(f"{STUDY}/trials", response_model=bodies.OpenTrials, responses=READS)
+@api.get(f"{STUDY}/trials", response_model=replies.OpenTrials, responses=READS)
 async def trials(desk: TheDesk) -> Response:
     """The trials under way."""
 
@@ -246,13 +246,13 @@ async def trials(desk: TheDesk) -> Response:
     return answer(await desk.read(work))
 
 
-@api.get(f"{STUDY}/view", response_model=bodies.View, responses=READS)
+@api.get(f"{STUDY}/view", response_model=replies.View, responses=READS)
 async def view(desk: TheDesk) -> Response:
     """What the page shows: the status, its history, the optimal shares, the latest events."""
     return answer(await desk.view())
 
 
-@api.get(f"{STUDY}/arms", response_model=bodies.Found, responses=READS)
+@api.get(f"{STUDY}/arms", response_model=replies.Found, responses=READS)
 async def arms(
     desk: TheDesk,
     search: Annotated[str, Query(max_length=LONGEST_NAME, description="A part of the name, in any case.")] = "",
@@ -263,7 +263,7 @@ async def arms(
     return answer(await desk.arms(search, limit, offset))
 
 
-@api.get(f"{STUDY}/journal", response_model=bodies.Journal, responses=READS)
+@api.get(f"{STUDY}/journal", response_model=replies.Journal, responses=READS)
 async def journal(
     desk: TheDesk,
     first: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,

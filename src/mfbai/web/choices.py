@@ -18,7 +18,7 @@ from mfbai.web.reading import MOST_ARMS, MOST_CELLS
 
 
 def make_choices() -> dict[str, Any]:
-    """For JSON, as `bodies.Choices` describes it."""
+    """For JSON, as `replies.Choices` describes it."""
     return {
         "strategies": [_strategy(strategy) for strategy in STRATEGIES.values()],
         "rules": [_rule(rule) for rule in RULES.values()],

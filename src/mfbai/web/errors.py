@@ -48,7 +48,7 @@ STATUS_OF: dict[type[MfbaiError], int] = {
 
 
 def error_body(status: int, name: str, detail: str, **more: Any) -> bytes:
-    """The body of a response (`bodies.ErrorBody`); `name` is the exception's, for programs."""
+    """The body of a response (`replies.ErrorBody`); `name` is the exception's, for programs."""
     return as_json({"type": f"urn:mfbai:{name}", "title": name, "status": status, "detail": detail, **more})
 
 
