@@ -8,6 +8,8 @@ import { certificateButton, reportButton, tableButton } from "./download.js";
 import { renaming } from "./rename.js";
 import { term } from "./terms.js";
 
+const WORDS = { true: "Paused: the study hands out nothing until you resume it.", false: "Resumed." };
+
 /** `page.name` is the study's present name; `said` a place for a word on what was done. */
 export function careTools(page, { heading, badge, said, onRenamed }) {
   const box = errorBox();
@@ -38,22 +40,29 @@ export function careTools(page, { heading, badge, said, onRenamed }) {
 function pauseButton(page, box, said) {
   const button = h("button", { type: "button", hidden: true });
   let paused = false;
+  let told = null; // what `said` was given; it is cleared once it is no longer true
   const show = () => {
     setText(button, paused ? "▶ Resume" : "‖ Pause");
     setAttribute(button, "title", paused ? "Hand out trials again" : "Hand out no trials for now");
   };
   button.addEventListener("click", () =>
     attempt(button, box, async () => {
-      await (paused ? resumeStudy : pauseStudy)(page);
-      paused = !paused;
+      const wanted = !paused; // the view may say so before the answer does
+      await (wanted ? pauseStudy : resumeStudy)(page);
+      paused = wanted;
       show();
-      setText(said, paused ? "Paused: the study hands out nothing until you resume it." : "Resumed.");
+      told = WORDS[paused];
+      setText(said, told);
     }).catch(() => {}),
   );
   return {
     root: button,
     update(view) {
       paused = stateOf(view) === "paused";
+      if (told !== null && told !== WORDS[paused]) {
+        if (said.textContent === told) setText(said, "");
+        told = null;
+      }
       button.hidden = view.status.state !== "running"; // what has a verdict hands out nothing anyway
       show();
     },

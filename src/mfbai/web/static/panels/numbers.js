@@ -16,7 +16,7 @@ export function makePanel({ arms }) {
   );
   const about =
     "For each [arm]: the [mean|average] of its results at each [fidelity], with their number in brackets; " +
-    "the [interval] of its [trueValue|true value]; the [difference] to the [leader]; the [evidence].";
+    "the [interval] of its [trueValue|true value]; the [difference]; the [evidence].";
   const root = frame("numbers", "All numbers", about, details);
   const rows = new Map();
   let last = null;

@@ -74,8 +74,8 @@ function show(source) {
       if (trials.last !== null) last.textContent = `, last event ${timeText(trials.last)} UTC`;
       if (!source.shown) panels.insertBefore(averagesPanel(trials), table.root);
     } catch (error) {
-      ignoreStop(error);
-      if (!stopper.signal.aborted) table.fail(`The journal cannot be shown as a table: ${error.message}.`);
+      if (stopper.signal.aborted) throw error;
+      table.fail(`The journal cannot be shown as a table: ${error.message}.`);
     }
     await checks.run(stopper.signal, bad);
     if (warning.hidden) last.append("; the chain of hashes is intact");
