@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -39,9 +39,6 @@ from mfbai.study.settings import HASH, STOP, Bias, Settings, check_name, new_set
 from mfbai.study.standing import Standing, refusal
 from mfbai.study.status import Trial
 from mfbai.study.storage import Storage, Turn
-
-if TYPE_CHECKING:
-    pass
 
 
 def create_study(

@@ -25,20 +25,20 @@ def trials(
 
     Example: mfbai study trials designs --out trials.csv
     """
-    study = load(name, storage)
-    if as_json and out is None:
-        from mfbai.study.table import to_dicts
+    from mfbai.study.table import csv_lines, to_dicts, write_csv
 
-        print_json(to_dicts(study.rows()))
-        return
-    text = study.to_csv(out)
-    rows = len(study.rows()) if out is not None else 0
-    if as_json:
-        print_json({"out": str(out), "trials": rows})
-    elif out is None:
-        typer.echo(text.replace("\r\n", "\n"), nl=False)
+    rows = load(name, storage).rows()
+    if out is not None:
+        write_csv(csv_lines(rows), out)
+        if as_json:
+            print_json({"out": str(out), "trials": len(rows)})
+        else:
+            typer.echo(f"{out}: {len(rows)} trials.")
+    elif as_json:
+        print_json(to_dicts(rows))
     else:
-        typer.echo(f"{out}: {rows} trials.")
+        for lines in csv_lines(rows):
+            typer.echo(lines.replace("\r\n", "\n"), nl=False)
 
 
 def add(
