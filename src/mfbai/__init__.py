@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mfbai.errors import StudyGone as StudyGone
     from mfbai.errors import StudyOver as StudyOver
     from mfbai.errors import StudyPaused as StudyPaused
+    from mfbai.errors import StudyUnreadable as StudyUnreadable
     from mfbai.errors import TimedOut as TimedOut
     from mfbai.errors import TrialClosed as TrialClosed
     from mfbai.errors import UnknownName as UnknownName
@@ -87,6 +88,7 @@ _HOMES = {
         "StudyGone",
         "StudyOver",
         "StudyPaused",
+        "StudyUnreadable",
         "TimedOut",
         "TrialClosed",
         "UnknownName",

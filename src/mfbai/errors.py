@@ -15,6 +15,7 @@
     ├── StudyGone           a study was deleted while it was in use
     ├── StudyOver           a study that has its verdict has nothing more to ask
     ├── StudyRenamed        a server's study has another name now: `RemoteStudy` goes on with that
+    ├── StudyUnreadable     a study whose journal was damaged, or needs a newer mfbai
     └── TimedOut            also a TimeoutError; a call ended by its `timeout`, before there is a verdict
 
 A message says what is wrong, where, and what to do:
@@ -121,6 +122,10 @@ class StudyRenamed(MfbaiError):  # noqa: N818
     def __init__(self, told: str, name: str | None = None) -> None:
         super().__init__(told)
         self.name = name
+
+
+class StudyUnreadable(MfbaiError):  # noqa: N818
+    """A study whose journal was damaged, or needs a newer mfbai. It can be deleted."""
 
 
 class StudyOver(MfbaiError):  # noqa: N818

@@ -126,7 +126,7 @@ def test_the_list_is_sorted(storage, sort, found):
 
 def test_every_state_and_sort_is_tested():
     assert list(SORTS) == ["created", "active", "name", "state", "risk", "cost"]
-    assert STATES == ("running", "paused", "decided", "undecided", "alarm")
+    assert STATES == ("running", "paused", "decided", "undecided", "alarm", "unreadable")
 
 
 def test_all_tags_are_listed(storage):

@@ -41,7 +41,7 @@ class Care(Ledger):
         faults = Faults()
         check_name(faults, name)
         faults.raise_if_any("call")
-        with self._turn() as turn:
+        with self._turn_beside() as turn:
             self._relabel(turn, name=name)
 
     def pause(self) -> None:
@@ -53,14 +53,14 @@ class Care(Ledger):
 
     def resume(self) -> None:
         """Hand out evaluations again."""
-        with self._turn() as turn:
+        with self._turn_beside() as turn:
             self._relabel(turn, paused=False)
 
     def set_note(self, text: str, *, before: str | None = None) -> None:
         """Replace the note. With `before`, the note that an editor began with, raises `NoteChanged` if somebody else
         has changed it since."""
         checked = check_note(text)
-        with self._turn() as turn:
+        with self._turn_beside() as turn:
             if before is not None and before != self._label.note:
                 told = "was changed by somebody else since you read it: look at it, and write yours again"
                 raise NoteChanged([Fault(f"the note of study {self.name!r}", told)])
@@ -69,13 +69,13 @@ class Care(Ledger):
     def set_tags(self, tags: Iterable[str]) -> None:
         """Replace the tags."""
         checked = check_tags(tags)
-        with self._turn() as turn:
+        with self._turn_beside() as turn:
             self._relabel(turn, tags=checked)
 
     def delete(self) -> None:
         """Remove the study from the storage: its journal, note, tags and all. Workers on it learn of it (`StudyGone`)
         when they next ask or tell. It cannot be undone; export its certificate first."""
-        with self._turn() as turn:
+        with self._turn_beside() as turn:
             turn.delete()
             self._deleted = True
 

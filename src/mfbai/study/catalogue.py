@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from mfbai.errors import InvalidInput, StudyUnreadable
 from mfbai.study.fold import snapshot_format
 from mfbai.study.status import Status, proven
 from mfbai.study.storage import Shelved, Storage
 from mfbai.study.study import Study
 
-RUNNING, PAUSED, OPENING = "running", "paused", "opening"
-STATES = (RUNNING, PAUSED, "decided", "undecided", "alarm")
+RUNNING, PAUSED, OPENING, UNREADABLE = "running", "paused", "opening", "unreadable"
+STATES = (RUNNING, PAUSED, "decided", "undecided", "alarm", UNREADABLE)
 QUIET = 60.0  # seconds without an event, after which a running study may stay as it is
 NUMBERS = ("leader", "risk", "delta", "cost", "told", "pending")
 
@@ -54,8 +55,8 @@ SORTS: dict[str, Callable[[Line], Any]] = {
     "active": lambda line: line.shelved.active,
     "name": lambda line: line.shelved.label.name.casefold(),
     "state": lambda line: STATES.index(line.state) if line.state else len(STATES),
-    "risk": lambda line: line.summary["risk"] if line.summary else 2.0,
-    "cost": lambda line: line.summary["cost"] if line.summary else -1.0,
+    "risk": lambda line: (line.summary or {}).get("risk", 2.0),
+    "cost": lambda line: (line.summary or {}).get("cost", -1.0),
 }
 
 
@@ -79,11 +80,14 @@ def list_lines(storage: Storage) -> list[Line]:
 
 def summarised(storage: Storage, line: Line, study: Study | None = None) -> Line:
     """With its summary, which is made if it is missing; raises `StudyGone` if the study was deleted. `study` is the
-    study itself, if it is open."""
+    study itself, if it is open. Of one that cannot be read here, the summary says that alone."""
     if line.summary is not None:
         return line
     shelved = line.shelved
-    summary = summary_of((study or Study(storage, shelved.study)).status())
+    try:
+        summary = summary_of((study or Study(storage, shelved.study)).status())
+    except (InvalidInput, StudyUnreadable):  # such as of a strategy that is registered elsewhere
+        return line._replace(summary={"state": UNREADABLE})
     if summary["state"] != RUNNING or line.is_quiet:
         with storage.turn(shelved.study) as turn:
             if turn.label() is not None:

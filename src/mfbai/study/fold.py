@@ -122,6 +122,8 @@ class Fold:
             self._add((body["arm"], body["fidelity"]), body["values"])
         elif kind == "verdict":
             self._conclude(body)
+        elif kind != "create":
+            raise ValueError(f"no event is of the kind {kind!r}")
         if self.settings.on_alarm == STOP and kind in ("tell", "fail", "add"):
             self._look_for_alarms()
         self.events += 1

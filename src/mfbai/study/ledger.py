@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from threading import RLock
 from typing import Any
 
-from mfbai.errors import MfbaiError, StorageError, StudyGone
+from mfbai.errors import MfbaiError, StorageError, StudyGone, StudyUnreadable
 from mfbai.study.fold import Fold, snapshot_format
 from mfbai.study.journal import NOTHING, Event, Journal, canonical, seal
 from mfbai.study.settings import Settings, read_settings
@@ -122,7 +122,11 @@ class Ledger:
     def _take_in(self, events: Iterable[Event]) -> None:
         fold = self._fold
         for event in events:
-            fold.apply(event.body, event.hash)
+            try:
+                fold.apply(event.body, event.hash)
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+                self._known = None
+                raise unreadable(self.name, fold.events) from error
 
     @contextmanager
     def _turn(self) -> Iterator[Turn]:
@@ -134,10 +138,8 @@ class Ledger:
                 return
             fold = self._fold
             self._log.clear()
-            self._deleted = False
             try:
-                with self._storage.turn(self._study) as turn:
-                    self._label = self._checked(turn.label())
+                with self._turn_beside() as turn:
                     self._take_in(turn.read(fold.events))
                     yield turn
                     if self._log and not self._deleted:
@@ -148,6 +150,19 @@ class Ledger:
                 if self._log or not isinstance(error, MfbaiError):
                     self._known = None
                 raise
+
+    @contextmanager
+    def _turn_beside(self) -> Iterator[Turn]:
+        """Lock the study for what is kept beside the journal, which need not be read, or readable."""
+        with self._mutex:
+            if self._shared is not None:
+                with self._part(self._shared) as turn:
+                    yield turn
+                return
+            self._deleted = False
+            with self._storage.turn(self._study) as turn:
+                self._label = self._checked(turn.label())
+                yield turn
 
     @contextmanager
     def _part(self, shared: Turn) -> Iterator[Turn]:
@@ -181,6 +196,12 @@ def gone(name: str | None) -> StudyGone:
     """The error for a study that was deleted."""
     named = "the study" if name is None else f"study {name!r}"
     return StudyGone(f"{named} was deleted: nothing of it is left, and results of its trials are not needed any more")
+
+
+def unreadable(name: str, place: int) -> StudyUnreadable:
+    """The error for a journal with an event that means nothing here."""
+    told = "was damaged, or needs a newer mfbai: restore the database from a backup, or delete the study"
+    return StudyUnreadable(f"study {name!r} cannot be read: event {place} of its journal {told}")
 
 
 def next_event(fold: Fold, body: Mapping[str, Any]) -> Event:

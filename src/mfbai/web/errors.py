@@ -18,6 +18,7 @@ from mfbai.errors import (
     StudyGone,
     StudyOver,
     StudyRenamed,
+    StudyUnreadable,
     TrialClosed,
     UnknownName,
 )
@@ -40,6 +41,7 @@ STATUS_OF: dict[type[MfbaiError], int] = {
     StudyGone: 404,
     StudyOver: 409,
     StudyRenamed: 404,
+    StudyUnreadable: 500,
     TrialClosed: 409,
     NameTaken: 409,
     InvalidInput: 422,

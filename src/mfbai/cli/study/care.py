@@ -148,8 +148,8 @@ def delete(
     from mfbai.errors import Fault, InvalidInput
 
     study = load(name, storage)
-    status = study.status()
     if not yes:
+        status = study.status()
         has = f"Study {name!r} has {status.told} results, which cost {status.cost:g}."
         typer.echo(f"{has} They cannot be brought back.", err=True)
         if not sys.stdin.isatty():

@@ -83,12 +83,17 @@ def table_of(studies: list[dict[str, Any]]) -> Any:
         table.add_column("tags")
     now = time.time()
     for row in studies:
-        risk = f"{row['risk']:.2g}" if row["risk"] < 1 else ""
-        numbers = (risk, f"{row['delta']:g}", f"{row['cost']:g}", str(row["told"]), str(row["pending"]))
         tags = [escape(", ".join(row["tags"]))] * tagged
-        words = (escape(row["name"]), row["state"], escape(row["leader"] or ""))
-        table.add_row(*words, *numbers, ago(now - row["active"]), *tags)
+        words = (escape(row["name"]), row["state"], escape(row.get("leader") or ""))
+        table.add_row(*words, *_numbers(row), ago(now - row["active"]), *tags)
     return table
+
+
+def _numbers(row: dict[str, Any]) -> tuple[str, ...]:
+    if "risk" not in row:  # it cannot be read
+        return ("",) * 5
+    risk = f"{row['risk']:.2g}" if row["risk"] < 1 else ""
+    return risk, f"{row['delta']:g}", f"{row['cost']:g}", str(row["told"]), str(row["pending"])
 
 
 def ago(seconds: float) -> str:

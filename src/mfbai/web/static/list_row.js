@@ -6,6 +6,8 @@ import { h, setAttribute, setText, syncRows } from "./dom.js";
 import { ago, clock, number, percent, plural, risk } from "./format.js";
 import { showTick } from "./ticks.js";
 
+const UNKNOWN = { opening: "Opening …", unreadable: "Its journal cannot be read here" };
+
 export function makeRow({ name }, ticks) {
   const tick = h("input", { type: "checkbox", "aria-label": `Compare ${name}`, title: "Tick to compare" });
   tick.addEventListener("change", () => ticks.set(name, tick.checked));
@@ -33,14 +35,14 @@ export function makeRow({ name }, ticks) {
   return {
     root: h("li", {}, h("label", { class: "pick" }, tick), link),
     update(now) {
-      const opening = now.state === "opening";
+      const unknown = now.told === undefined;
       showTick(tick, name, ticks);
       setBadge(badge, now.state);
-      setText(leader, opening ? "Opening …" : leaderText(now));
-      setText(facts, opening ? "" : factsOf(now));
-      bar.hidden = opening;
+      setText(leader, unknown ? UNKNOWN[now.state] : leaderText(now));
+      setText(facts, unknown ? "" : factsOf(now));
+      bar.hidden = unknown;
       setAttribute(bar, "value", now.progress ?? 0);
-      setText(done, opening ? "" : percent(now.progress ?? 0));
+      setText(done, unknown ? "" : percent(now.progress ?? 0));
       showTime(active, now.active);
       syncRows(tags, tagRows, now.tags, (tag) => tag, makeTag);
       tags.hidden = tagRows.size === 0;
