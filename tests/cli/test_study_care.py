@@ -2,6 +2,7 @@
 
 import io
 import json
+import sqlite3
 import sys
 
 import pytest
@@ -84,6 +85,21 @@ def test_in_a_terminal_the_name_must_be_typed(study, mfbai_command, monkeypatch,
     assert "type its name" in err
     assert mfbai.list_studies() == left
     assert (code or 0) == (1 if left else 0)
+
+
+def test_a_study_that_cannot_be_read_can_be_deleted(study, refuse, mfbai_command, monkeypatch):
+    database = sqlite3.connect("mfbai.db")
+    database.execute("UPDATE mfbai_events SET body = 'garbage' WHERE n = 0")
+    database.commit()
+    database.close()
+    assert "study 'wings' cannot be read: event 0 of its journal" in refuse("study", "status", "wings")
+    terminal = io.StringIO("wings\n")
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stdin", terminal)
+    code, _, err = mfbai_command("study", "delete", "wings")
+    assert not code
+    assert "The journal of study 'wings', of length 1, cannot be read here. They cannot be brought back." in err
+    assert mfbai.list_studies() == []
 
 
 def test_trials_are_printed_and_written_as_csv(study, succeed, refuse, folder):

@@ -48,3 +48,16 @@ def test_it_can_be_looked_after_and_deleted(damaged, storage_url):
     assert (study.name, study.tags, study.note) == ("worse", ("disk",), "The disk was full on Monday.")
     study.delete()
     assert list_studies(storage=storage_url) == ["good"]
+
+
+def test_it_can_be_deleted_without_its_settings(damaged, storage_url):
+    storage = Storage(storage_url)
+    with storage._writing() as connection:
+        where = sa.and_(t.events.c.study == storage.find("bad"), t.events.c.n == 0)
+        connection.execute(sa.update(t.events).where(where).values(body="[]"))
+    study = load_study(damaged, storage=storage_url)
+    with pytest.raises(StudyUnreadable, match="event 0 of its journal"):
+        study.ask()
+    assert [summarised(storage, line).state for line in list_lines(storage)] == ["running", "unreadable"]
+    study.delete()
+    assert list_studies(storage=storage_url) == ["good"]

@@ -8,16 +8,19 @@ import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from threading import RLock
 from typing import Any
 
-from mfbai.errors import MfbaiError, StorageError, StudyGone, StudyUnreadable
+from mfbai.errors import InvalidInput, MfbaiError, StorageError, StudyGone, StudyUnreadable
 from mfbai.study.fold import Fold, snapshot_format
 from mfbai.study.journal import NOTHING, Event, Journal, canonical, seal
 from mfbai.study.settings import Settings, read_settings
 from mfbai.study.storage import Label, Storage, Turn
 
 SNAPSHOT_EVERY = 10_000  # events
+# What reading a damaged event raises.
+MEANINGLESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 class Ledger:
@@ -27,18 +30,29 @@ class Ledger:
         self._storage = storage
         self._study = study
         self._mutex = RLock()
-        first = next(storage.read(study, 0), None)
-        if first is None:
+        label = storage.label(study)
+        if label is None:
             raise gone(None)
-        self.settings: Settings = read_settings(first.body)
-        self._label = Label(self.settings.name)  # as it was last read
-        self._label = self._checked(storage.label(study))
+        self._label = label  # as it was last read
         self._known: Fold | None = None  # what the journal amounts to, as far as it was read
         self._log: list[tuple[int | None, Event]] = []  # events of this turn
         self._shared: Turn | None = None  # that of a block whose calls are kept together
         self._deleted = False  # in this turn
         self._spoilt = False  # a call of that block went wrong half-way
         _open.add(self)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What the study was created with."""
+        first = next(self._storage.read(self._study, 0), None)
+        if first is None:
+            raise gone(self.name)
+        try:
+            return read_settings(first.body)
+        except InvalidInput:  # such as a strategy that is registered elsewhere
+            raise
+        except MEANINGLESS as error:
+            raise unreadable(self.name, 0) from error
 
     def warm_up(self) -> None:
         """Compile what the study needs, or load it from disk: half a minute the first time, then a second."""
@@ -124,7 +138,7 @@ class Ledger:
         for event in events:
             try:
                 fold.apply(event.body, event.hash)
-            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            except MEANINGLESS as error:
                 self._known = None
                 raise unreadable(self.name, fold.events) from error
 

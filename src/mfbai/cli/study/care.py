@@ -149,9 +149,7 @@ def delete(
 
     study = load(name, storage)
     if not yes:
-        status = study.status()
-        has = f"Study {name!r} has {status.told} results, which cost {status.cost:g}."
-        typer.echo(f"{has} They cannot be brought back.", err=True)
+        typer.echo(f"{lost(study)} They cannot be brought back.", err=True)
         if not sys.stdin.isatty():
             raise InvalidInput([Fault("--yes", "is needed where nobody can be asked: nothing was deleted")])
         if typer.prompt("To delete it, type its name", err=True, default="", show_default=False) != name:
@@ -162,6 +160,17 @@ def delete(
         print_json({"name": name, "deleted": True})
     else:
         typer.echo(f"Study {name!r} is deleted.")
+
+
+def lost(study: Study) -> str:
+    """What is deleted with a study."""
+    from mfbai.errors import InvalidInput, StudyUnreadable
+
+    try:
+        status = study.status()
+    except (InvalidInput, StudyUnreadable):
+        return f"The journal of study {study.name!r}, of length {study.length()}, cannot be read here."
+    return f"Study {study.name!r} has {status.told} results, which cost {status.cost:g}."
 
 
 def say(study: Study, text: str, as_json: bool) -> None:
