@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -18,11 +19,18 @@ def replacing(path: Path) -> Iterator[Path]:
     """A file to write in the place of `path`, with the same ending, which takes its name at the end of the block.
 
     Two processes that write the same file do not disturb each other, and after an error there is the old one, or none.
+    Who may read it stays as it was. A link stays one, and what is no file, such as /dev/stdout, is written to.
     """
-    part = path.with_name(
-        f".{path.stem}.{secrets.token_hex(8)}{path.suffix}"
-    )  # machines that share a folder have equal pids
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    mark = secrets.token_hex(8)  # machines that share a folder have equal pids
+    part = path.with_name(f".{path.stem}.{mark}{path.suffix}")
     try:
+        if path.exists():
+            part.touch()
+            shutil.copymode(path, part)
         yield part
         os.replace(part, path)
     finally:

@@ -65,7 +65,8 @@ def identify(
                 most, and so seldom that this takes a tenth of the time; and a last time at the end. What it returns
                 is ignored. An exception in it ends the call, as one of `evaluate` does.
     timeout     seconds, after which the call raises `TimedOut`, with the `.status`. Evaluations under way have one more
-                second to end, and are given back. A study with a name is kept: the same call resumes it.
+                second to end, and are given back. A study with a name is kept: the same call resumes it. The time runs
+                from the first evaluation on: what the first use of a family compiles does not count.
 
     With a `name`, the study is kept in a `storage` (mfbai.db by default, or a server's address, "http://..."): repeat
     the call to resume it, in this process or another. An exception of `evaluate` ends the call, and so does Ctrl-C; a
@@ -84,7 +85,7 @@ def identify(
     >>> identify(evaluate, problem, delta=0.05).arm
     'wide'
     """
-    until = _check(evaluate, workers, callback, timeout)
+    seconds = _check(evaluate, workers, callback, timeout)
     asked: dict[str, Any] = {"strategy": strategy, "stopping": stopping, "tolerance": tolerance, "max_cost": max_cost}
     asked |= {"direction": direction, "seeds": seeds, "options": options, "audit": audit, "on_alarm": on_alarm or STOP}
     if storage is None:
@@ -97,10 +98,12 @@ def identify(
     study = _resume(problem, delta, name, _home(storage), asked, {"on_alarm"} if on_alarm is None else set())
     found = study.result
     if found is not None:
+        if callback is not None:
+            callback(study.status())
         return found
     with open_engine(executor, 1 if workers is None and executor is None else workers) as (engine, most):
         study.warm_up()
-        crew = Crew(study, Function(evaluate), most, engine=engine, until=until)
+        crew = Crew(study, Function(evaluate), most, engine=engine, until=time.monotonic() + seconds)
         with watched(study, callback) as watch:
             work(crew, watch.look)
             status = watch.finish(needed=crew.timed_out)
@@ -110,7 +113,7 @@ def identify(
 
 
 def _check(evaluate: Any, workers: Any, callback: Any, timeout: Any) -> float:
-    """Refuses what is wrong; returns the end of the time that there is, on the monotonic clock."""
+    """Refuses what is wrong; returns the seconds that there are."""
     faults = Faults()
     if not callable(evaluate):
         faults.add("evaluate", f"is {evaluate!r:.60}: give a function of an arm, a fidelity and a seed")
@@ -122,7 +125,7 @@ def _check(evaluate: Any, workers: Any, callback: Any, timeout: Any) -> float:
         faults.add("timeout", f"is {timeout!r:.60}: give a positive number of seconds")
     faults.raise_if_any("call")
     assert seconds is not None
-    return time.monotonic() + seconds
+    return seconds
 
 
 def _told(status: Status | None, timeout: float | None, study: Study | RemoteStudy, name: str | None) -> str:
@@ -134,6 +137,8 @@ def _told(status: Status | None, timeout: float | None, study: Study | RemoteStu
         onward = f"Call again with name={study.name!r} to resume it."
     else:
         onward = f"Repeat the call to resume study {study.name!r}."
+    if status is not None and status.paused:
+        onward = f"It hands out nothing while it is paused: `load_study(...).resume()` ends that. {onward}"
     return f"there is no verdict after {timeout:g} s.{stands} {onward}"
 
 

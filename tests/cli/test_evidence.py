@@ -92,7 +92,13 @@ def test_a_mark_at_the_start_of_a_csv_file_is_ignored(folder, succeed):
 
 BAD_DATA = {
     "no such file": ("none.csv", None, "none.csv cannot be read"),
-    "no header": ("data.csv", "baseline,coarse,1\n", "has no header arm,fidelity,value"),
+    "no header": ("data.csv", "baseline,coarse,1\n", "no column 'arm' in its header, 'baseline,coarse,1'"),
+    "an empty file": ("data.csv", "", "no column 'arm' in its header, '': give arm,fidelity,value"),
+    "semicolons": ("data.csv", "arm;fidelity;value\n", "'arm;fidelity;value': give arm,fidelity,value"),
+    "a column twice": ("data.csv", "arm,fidelity,value,value\nwide,coarse,1,2\n", "has two columns 'value'"),
+    "a decimal comma": ("data.csv", "arm,fidelity,value\nwide,coarse,0,72\n", "line 2: has more fields than the first"),
+    "an underscore": ("data.csv", "arm,fidelity,value\nwide,coarse,1_0\n", "the value is '1_0'"),
+    "another script's digit": ("data.csv", "arm,fidelity,value\nwide,coarse,٣\n", "the value is '٣'"),
     "an unknown arm": (
         "data.csv",
         "arm,fidelity,value\nbasline,coarse,1\n",

@@ -61,13 +61,14 @@ def test_a_paused_study_says_so_until_it_is_resumed(study, succeed, mfbai_comman
     assert "study 'wings' is paused" in err
     assert succeed("study", "status", "wings").startswith("Paused: ")
     assert as_json(succeed, "resume", "wings")["paused"] is False
+    assert succeed("study", "resume", "wings") == "Study 'wings' hands out evaluations.\n"
     assert "Trial 1-" in succeed("study", "ask", "wings")
 
 
 def test_deleting_asks_and_without_a_terminal_needs_to_be_told(study, succeed, refuse, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     told = refuse("study", "delete", "wings")
-    assert "Study 'wings' has 0 results, which cost 0. They cannot be brought back." in told
+    assert "Study 'wings' has cost 0; 0 evaluations. They cannot be brought back." in told
     assert "--yes" in told
     assert mfbai.list_studies() == ["wings"]
     assert succeed("study", "delete", "wings", "--yes") == "Study 'wings' is deleted.\n"

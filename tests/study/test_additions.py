@@ -41,6 +41,25 @@ def test_the_same_table_counts_once(study):
     assert study.status().imported == 4
 
 
+def test_the_same_table_in_another_order_counts_once(study):
+    study.add_table(ROWS)
+    with pytest.raises(InvalidInput, match="were added before"):
+        study.add_table(ROWS[::-1])
+
+
+@pytest.mark.parametrize("kind", ["frame", "file", "dicts"])
+def test_results_of_the_study_itself_cannot_be_added_to_it(study, kind, tmp_path):
+    trial = study.ask()
+    study.tell(trial, 0.4)
+    frame = study.to_frame()
+    study.to_csv(tmp_path / "t.csv")
+    table = {"frame": frame, "file": tmp_path / "t.csv", "dicts": frame.to_dict("records")}[kind]
+    with pytest.raises(InvalidInput, match=f"is trial '{trial.id}' of this study, and counts already: leave it out"):
+        study.add_table(table)
+    other = create_study(PROBLEM, 0.05, storage="sqlite://")
+    assert other.add_table(table) == 1
+
+
 def test_a_table_with_more_values_is_another_one(study):
     study.add_table(ROWS[:1])
     assert study.add_table([("plain", 0, 0.32)]) == 1

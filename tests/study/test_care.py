@@ -169,7 +169,24 @@ def test_an_editor_does_not_overwrite_what_somebody_else_has_written(study):
     assert study.note == "third"
 
 
-@pytest.mark.parametrize("note", [None, 5, b"x", "x" * (LONGEST_NOTE + 1), "\x00", "\ud800", "\x1b[31m"])
+@pytest.mark.parametrize(
+    "sign", ["\u3000", "\u200b", "\u200c", "\u200d", "\u200f", "\u2009", "\xad", "\xa0", "\n", "\t"]
+)
+def test_a_note_in_any_language_is_kept(study, sign):
+    study.set_note(f"a{sign}b")
+    assert study.note == f"a{sign}b"
+
+
+def test_a_refused_note_says_what_is_wrong_with_it(study):
+    with pytest.raises(InvalidInput, match=r"note has the sign '\\x1b' in line 2, which is no text: remove it"):
+        study.set_note("a\nb\x1b[31m")
+    with pytest.raises(InvalidInput, match="note has 20,001 characters: give 20,000 at most"):
+        study.set_note("x" * 20_001)
+
+
+@pytest.mark.parametrize(
+    "note", ["\u202e", "\u2066", None, 5, b"x", "x" * (LONGEST_NOTE + 1), "\x00", "\ud800", "\x1b[31m"]
+)
 def test_a_note_that_cannot_be_kept_is_refused(study, note):
     with pytest.raises(InvalidInput, match="note"):
         study.set_note(note)
@@ -243,6 +260,9 @@ CALLS = {
     "status": lambda study, trial: study.status(),
     "history": lambda study, trial: study.history(),
     "trials": lambda study, trial: study.trials(),
+    "journal": lambda study, trial: list(study.journal()),
+    "first event": lambda study, trial: study.journal()[0],
+    "length": lambda study, trial: len(study.journal()),
     "to_csv": lambda study, trial: study.to_csv(),
     "export": lambda study, trial: study.export(),
     "note": lambda study, trial: study.note,

@@ -22,6 +22,8 @@ def test_a_study_without_trials_has_an_empty_table_of_all_columns(study):
     assert len(frame) == 0
     assert frame["value"].dtype == np.float64
     assert study.to_csv() == ",".join(COLUMNS) + "\r\n"
+    study.ask()
+    assert study.to_frame().dtypes.to_dict() == frame.dtypes.to_dict()
 
 
 def test_each_trial_has_a_row_that_says_what_became_of_it(study):

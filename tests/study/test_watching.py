@@ -3,10 +3,12 @@
 import os
 import pickle
 import threading
+import time
 
 import pytest
 
 from mfbai import Gaussian, InvalidInput, Problem, Status, TimedOut, identify, list_studies, load_study, verify
+from mfbai.study import Study
 from support.engines import PROBLEM, Noted, evaluate, never_end, notes
 from support.interrupts import wait_until
 from support.notebooks import Kernel, Shown
@@ -144,12 +146,34 @@ def test_a_study_that_is_over_needs_no_time(tmp_path):
     assert identify(evaluate, PROBLEM, 0.05, name="s", storage=url, timeout=1e-9) == found
 
 
+def test_the_callback_is_told_of_a_study_that_was_over_before(tmp_path):
+    url, seen = f"sqlite:///{tmp_path / 's.db'}", []
+    found = identify(evaluate, PROBLEM, 0.05, name="s", storage=url)
+    identify(evaluate, PROBLEM, 0.05, name="s", storage=url, callback=seen.append)
+    assert [status.result for status in seen] == [found]
+
+
+def test_what_is_compiled_the_first_time_takes_nothing_from_the_timeout(monkeypatch):
+    warm_up = Study.warm_up
+
+    def slowly(study):
+        warm_up(study)
+        before = time.monotonic()
+        while time.monotonic() < before + 0.5:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(Study, "warm_up", slowly)
+    with pytest.raises(TimedOut) as caught:
+        identify(evaluate, PROBLEM, NEVER, timeout=0.5)
+    assert caught.value.status.told > 0
+
+
 def test_the_time_is_over_for_a_paused_study_too(tmp_path):
     url = f"sqlite:///{tmp_path / 's.db'}"
     with pytest.raises(TimedOut):
         identify(evaluate, PROBLEM, NEVER, name="s", storage=url, timeout=0.5)
     load_study("s", storage=url).pause()
-    with pytest.raises(TimedOut, match=r"s\. Paused: "):
+    with pytest.raises(TimedOut, match=r"s\. Paused: .*`load_study\(\.\.\.\)\.resume\(\)` ends that"):
         identify(evaluate, PROBLEM, NEVER, name="s", storage=url, timeout=0.5)
 
 

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from mfbai.checks import SHOWN_CELLS, real
 from mfbai.errors import Fault, Faults, InvalidInput, suggestion
 from mfbai.model.problem import Problem
+from mfbai.text import read_number
+from mfbai.textfiles import Source, called, read_text
 
 COLUMNS = ("arm", "fidelity", "value")
 PAIRED = ("arm", "fidelity", "seed", "value")
-Values: TypeAlias = Any  # rows of (arm, fidelity, value), as tuples or as dicts; a DataFrame; or the path of a CSV file
+Values: TypeAlias = Any  # rows of (arm, fidelity, value), as tuples or as dicts; a DataFrame; or a CSV file
 
 
 class Table(NamedTuple):
@@ -35,16 +37,19 @@ class Row(NamedTuple):
     fidelity: int
     value: float
     seed: str  # or item; empty if nobody asked for it
+    trial: str  # the id, if the table was exported from a study
 
 
-def read_values(problem: Problem, given: Values) -> Table:
-    """What was evaluated. Every fault is told, with its row."""
+def read_values(problem: Problem, given: Values, key: str = "") -> Table:
+    """What was evaluated. Every fault is told, with its row; one is a trial of the study with this key."""
     faults = Faults()
     told = []
     for row in read_rows(faults, problem, given):
         if problem.parts_only[row.fidelity]:
             why = f"is of {problem.fidelities[row.fidelity]!r}, which counts only as part of a controlled fidelity"
             faults.add(row.place, f"{why}: leave it out")
+        if key and row.trial.endswith(f"-{key}"):
+            faults.add(row.place, f"is trial {row.trial!r:.60} of this study, and counts already: leave it out")
         told.append((row.arm, row.fidelity, row.value))
     faults.raise_if_any("values")
     arms, fidelities, values = zip(*told, strict=True) if told else ((), (), ())
@@ -53,15 +58,16 @@ def read_values(problem: Problem, given: Values) -> Table:
 
 def read_rows(faults: Faults, problem: Problem, given: Values, columns: tuple[str, ...] = COLUMNS) -> Iterable[Row]:
     """The evaluations that can be read, in order; the first faults are noted."""
-    rows = _rows_of_file(Path(given), columns) if isinstance(given, str | Path) else _rows(given, columns)
+    a_file = isinstance(given, str | Path) or hasattr(given, "read")
+    rows = _rows_of_file(faults, given, columns) if a_file else _rows(given, columns)
     exact: dict[tuple[int, int], float] = {}
     fidelities = {name: m for m, name in enumerate(problem.fidelities)}
-    for place, row, index in rows:
+    for place, row, index, trial in rows:
         arm = index(faults, place, "arm", row[0], problem.arm_indices)
         fidelity = index(faults, place, "fidelity", row[1], fidelities)
         x = _value(faults, place, row[-1], problem, fidelity)
         if arm is not None and fidelity is not None and x is not None:
-            yield Row(place, arm, fidelity, x, str(row[2]).strip() if len(columns) > 3 else "")
+            yield Row(place, arm, fidelity, x, str(row[2]).strip() if len(columns) > 3 else "", str(trial))
             if problem.deterministic[fidelity] and exact.setdefault((arm, fidelity), x) != x:
                 name, first = problem.fidelities[fidelity], exact[arm, fidelity]
                 faults.add(place, f"the value is {x!r}: it was {first!r} before, and {name!r} is deterministic")
@@ -70,21 +76,23 @@ def read_rows(faults: Faults, problem: Problem, given: Values, columns: tuple[st
             break
 
 
-def _rows_of_file(path: Path, columns: tuple[str, ...]) -> Iterable[tuple[str, tuple[Any, ...], Any]]:
+def _rows_of_file(
+    faults: Faults, given: Source, columns: tuple[str, ...]
+) -> Iterable[tuple[str, tuple[Any, ...], Any, Any]]:
     """In a file arms and fidelities may be numbered, from 1."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InvalidInput([Fault(str(path), f"cannot be read: {error.strerror}; check the path")]) from None
-    except UnicodeDecodeError:
-        raise InvalidInput([Fault(str(path), "is not text: give a CSV file")]) from None
-    reader = csv.DictReader(text.splitlines())
-    found = _in_place_of(columns, reader.fieldnames or ())
-    if not set(found) <= set(reader.fieldnames or ()):
-        raise InvalidInput([Fault(str(path), f"has no header {','.join(columns)}: add it as the first line")])
+    reader = csv.DictReader(read_text(given, "give a CSV file").splitlines())
+    header = reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
+    found = _in_place_of(columns, header)
+    for column in found:
+        if header.count(column) != 1:
+            told = f"has {'two columns' if column in header else 'no column'} {column!r} in its header"
+            raise InvalidInput([Fault(called(given), f"{told}, {','.join(header)!r:.80}: give {','.join(columns)}")])
     for row in reader:
-        told = [row[column] for column in found]  # None where the line is short
-        yield f"{path} line {reader.line_num}:", (*told[:-1], _number(told[-1])), _index_in_text
+        place = f"{called(given)} line {reader.line_num}:"
+        if None in row:
+            faults.add(place, f"has more fields than the first line names: {','.join(row[None])!r:.60} are too many")
+        fields = [row[column] for column in found]  # None where the line is short
+        yield place, (*fields[:-1], _number(fields[-1])), _index_in_text, row.get("trial") or ""
 
 
 def _in_place_of(columns: tuple[str, ...], given: Any) -> tuple[str, ...]:
@@ -92,30 +100,32 @@ def _in_place_of(columns: tuple[str, ...], given: Any) -> tuple[str, ...]:
     return tuple("item" if name == "seed" and "seed" not in given else name for name in columns)
 
 
-def _rows(given: Any, columns: tuple[str, ...]) -> Iterable[tuple[str, tuple[Any, ...], Any]]:
+def _rows(given: Any, columns: tuple[str, ...]) -> Iterable[tuple[str, tuple[Any, ...], Any, Any]]:
+    trials: list[Any] = []
     if hasattr(given, "columns"):  # a DataFrame
         known = _in_place_of(columns, given.columns)
         missing = [column for column in known if column not in given.columns]
         if missing:
             raise InvalidInput([Fault("values", f"has no column {missing[0]!r}: {', '.join(columns)} are needed")])
+        trials = given["trial"].tolist() if "trial" in given.columns else []
         given = zip(*(given[column].tolist() for column in known), strict=True)
     *names, last = columns
     if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
         told = f"give rows of {', '.join(names)} and {last}, a DataFrame with these columns, or the path of a CSV file"
         raise InvalidInput([Fault("values", f"is {given!r:.60}: {told}")])
     for n, row in enumerate(given):
-        found = row
+        found, trial = row, trials[n] if trials else ""
         if isinstance(row, Mapping):
-            found = tuple(row.get(column) for column in _in_place_of(columns, row))
+            found, trial = tuple(row.get(column) for column in _in_place_of(columns, row)), row.get("trial", "")
         if not isinstance(found, tuple | list) or len(found) != len(columns):
             told = f"give {', '.join(names)} and {last}, in this order or by these names"
             raise InvalidInput([Fault(f"values[{n}]", f"is {row!r:.60}: {told}")])
-        yield f"values[{n}]", tuple(found), _index
+        yield f"values[{n}]", tuple(found), _index, trial
 
 
 def _number(text: str | None) -> float | str | None:
     try:
-        return float(text or "")
+        return read_number(text or "")
     except ValueError:
         return text
 

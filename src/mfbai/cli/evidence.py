@@ -66,16 +66,14 @@ def evidence(
 def read_data(path: Path) -> dict[str, Any]:
     """What a file says, as arguments of the functions that weigh it."""
     from mfbai.errors import Fault, InvalidInput
+    from mfbai.textfiles import read_text
 
     if path.suffix.lower() != ".json":
         return {"values": path}
+    text = read_text(path, "give a CSV or a JSON file")
     try:
-        tables = json.loads(path.read_text(encoding="utf-8-sig"))
+        tables = json.loads(text)
         return {"counts": tables["counts"], "means": tables["means"]}
-    except OSError as error:
-        raise InvalidInput([Fault(str(path), f"cannot be read: {error.strerror}; check the path")]) from None
-    except UnicodeDecodeError:
-        raise InvalidInput([Fault(str(path), "is not text: give a CSV or a JSON file")]) from None
     except (ValueError, KeyError, TypeError):
         told = 'is not what is expected: give {"counts": [[...]], "means": [[...]]}, arms by fidelities'
         raise InvalidInput([Fault(str(path), told)]) from None

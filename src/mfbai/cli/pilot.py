@@ -61,6 +61,7 @@ def pilot(
     call = check(spec, command, seeds, arms, csv, out, bounds, variances, plot)
     from mfbai.analysis.pilot import read_pilot
     from mfbai.cli.views.pilot import print_pilot
+    from mfbai.textfiles import write_text
 
     if command is None:
         found = read_pilot(call.problem, call.csv)
@@ -70,7 +71,7 @@ def pilot(
     text = onward.spec if out is not None else None
     written = {"The values are in": call.csv}
     if out is not None and text is not None:
-        write(out, text)
+        write_text([text], out)
         written["The problem to go on with is in"] = out
     if plot is not None:
         from mfbai.plots import plot_pilot
@@ -173,17 +174,6 @@ def run(call: Call, command: str, seeds: int, workers: int, timeout: float, retr
             typer.echo(f"interrupted: values are kept in {call.csv}; run the same command to resume", err=True)
             sys.exit(130)
         return conclude(notes, crew)
-
-
-def write(path: Path, text: str) -> None:
-    from mfbai.errors import Fault, InvalidInput
-    from mfbai.files import replacing
-
-    try:
-        with replacing(path) as part:
-            part.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput([Fault(str(path), f"cannot be written: {error.strerror}")]) from None
 
 
 def add_to(app: typer.Typer) -> None:

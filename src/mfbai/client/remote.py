@@ -13,7 +13,7 @@ from mfbai.errors import Fault, Faults, InvalidInput, StudyGone, StudyOver, Stud
 from mfbai.model.problem import Problem
 from mfbai.study import Status, Trial, Verdict
 from mfbai.study.care import check_note, check_tags
-from mfbai.study.certificate import write_certificate, write_text
+from mfbai.study.certificate import write_certificate
 from mfbai.study.history import Point
 from mfbai.study.journal import Event, Journal, canonical
 from mfbai.study.limits import LEASE, LONGEST_REASON
@@ -23,7 +23,8 @@ from mfbai.study.shown import Shown
 from mfbai.study.status import status_from_dict, trial_from_dict, verdict_from_dict
 from mfbai.study.storage import Label
 from mfbai.study.study import check_worker
-from mfbai.study.table import frame_of, read_csv, write_csv
+from mfbai.study.table import frame_of, read_csv
+from mfbai.textfiles import write_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -198,14 +199,14 @@ class RemoteStudy(Shown):
             with self._client.understanding():
                 raise ValueError
         if path is not None:
-            write_certificate(made, Path(path))
+            write_certificate(made, path)
         return made
 
     def report(self, path: str | Path | None = None) -> str:
         """The certificate as a web page that opens without a server: see `Study.report`."""
         text = self._text_of("report")
         if path is not None:
-            write_text([text], Path(path))
+            write_text([text], path)
         return text
 
     def to_frame(self) -> DataFrame:
@@ -219,7 +220,7 @@ class RemoteStudy(Shown):
         """The same table as CSV; also written to a file, if `path` is given."""
         text = self._text_of("trials.csv")
         if path is not None:
-            write_csv([text], path)
+            write_text([text], path)
         return text
 
     def _text_of(self, what: str) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def read_table(study: Study, rows: Values) -> dict[Cell, list[float]]:
     """The values of each cell, in the order of the rows; every fault is reported."""
-    table = read_values(study.problem, rows)
+    table = read_values(study.problem, rows, study.settings.key)
     found: dict[Cell, list[float]] = {}
     faults = Faults()
     for n, (arm, fidelity, value) in enumerate(zip(*(column.tolist() for column in table), strict=True)):
@@ -31,14 +31,15 @@ def read_table(study: Study, rows: Values) -> dict[Cell, list[float]]:
 
 
 def refuse_repeated(events: Iterable[Event], table: dict[Cell, list[float]]) -> None:
-    """Values count once: a table whose every cell was added before, value by value, is the same one again."""
+    """Values count once: a table whose every cell was added before, with the same values, is the same one again."""
     if not table:
         return
     known = {}
     for event in events:
         if (body := event.body)["kind"] == "add":
-            known[body["arm"], body["fidelity"], tuple(body["values"])] = body["n"]
-    places = [known.get((*cell, tuple(values))) for cell, values in table.items()]
+            known[body["arm"], body["fidelity"], tuple(sorted(body["values"]))] = body["n"]
+    places = [known.get((*cell, tuple(sorted(values)))) for cell, values in table.items()]
     if None not in places:
         told = f"were added before (event {min(place for place in places if place is not None)} of the journal)"
-        raise InvalidInput([Fault("these values", f"{told}, and count once: nothing was added")])
+        onward = "nothing was added. If they are others, which happen to be the same, `Study.add` counts them"
+        raise InvalidInput([Fault("these values", f"{told}, and count once: {onward}")])

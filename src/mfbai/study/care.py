@@ -3,6 +3,7 @@ can be changed, and the proof rests on none of it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +12,9 @@ from mfbai.study.ledger import Ledger
 from mfbai.study.limits import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS
 from mfbai.study.settings import check_name
 from mfbai.study.storage import Label, Turn
+
+# What no note may have: what controls a terminal, turns lines around, or is half a sign.
+ODD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Care(Ledger):
@@ -89,14 +93,17 @@ class Care(Ledger):
 
 def check_note(text: Any) -> str:
     """A note that can be kept."""
-    if not isinstance(text, str) or len(text) > LONGEST_NOTE or not _is_text(text):
-        said = f"is {text!r:.60}: give text" if not isinstance(text, str) else "cannot be kept: give printable text"
-        raise InvalidInput([Fault("note", f"{said} of {LONGEST_NOTE:,} characters at most")])
-    return text
-
-
-def _is_text(text: str) -> bool:
-    return all(sign.isprintable() or sign in "\n\t\r\u200d\u00a0\u202f" for sign in text)
+    faults = Faults()
+    if not isinstance(text, str):
+        faults.add("note", f"is {text!r:.60}: give text of {LONGEST_NOTE:,} characters at most")
+    elif len(text) > LONGEST_NOTE:
+        faults.add("note", f"has {len(text):,} characters: give {LONGEST_NOTE:,} at most")
+    elif (odd := ODD.search(text)) is not None:
+        line = text.count("\n", 0, odd.start()) + 1
+        faults.add("note", f"has the sign {odd[0]!a} in line {line}, which is no text: remove it")
+    faults.raise_if_any("call")
+    found: str = text
+    return found
 
 
 def check_tags(tags: Any) -> tuple[str, ...]:

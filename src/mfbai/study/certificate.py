@@ -16,14 +16,14 @@ import numpy as np
 
 from mfbai._version import __version__
 from mfbai.checks import real
-from mfbai.errors import Fault, InvalidInput
-from mfbai.files import replacing
+from mfbai.errors import InvalidInput
 from mfbai.study.fold import BEARS, VARIED, Cell, Fold, contradiction
 from mfbai.study.journal import NOTHING, canonical, seal
 from mfbai.study.parts import entries_of
 from mfbai.study.settings import UNSAID, Settings, read_settings
 from mfbai.study.verdict import Verdict
 from mfbai.text import printable
+from mfbai.textfiles import write_text
 
 if TYPE_CHECKING:
     from mfbai.study.standing import Standing
@@ -94,20 +94,9 @@ def make_certificate(study: Standing) -> dict[str, Any]:
     }
 
 
-def write_certificate(certificate: Mapping[str, Any], path: Path) -> None:
+def write_certificate(certificate: Mapping[str, Any], path: str | Path) -> None:
     """Write the whole file or nothing; a line for each event."""
     write_text(lines_of(certificate), path)
-
-
-def write_text(lines: Iterable[str], path: Path) -> None:
-    """Write the whole file or nothing."""
-    if path.is_dir():
-        raise InvalidInput([Fault(str(path), "cannot be written: it is a folder; give the name of a file")])
-    try:
-        with replacing(path) as part, open(part, "w", encoding="utf-8") as file:
-            file.writelines(lines)
-    except (OSError, ValueError) as error:
-        raise refusal(path, "written", error) from None
 
 
 def lines_of(certificate: Mapping[str, Any]) -> Iterator[str]:
@@ -278,12 +267,6 @@ def parse(text: str) -> Any:
         raise Unreadable(f"it is not JSON: {error}") from None
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
-
-
-def refusal(path: str | Path, done: str, error: OSError | ValueError) -> InvalidInput:
-    """The error for a file that cannot be read or written."""
-    cause = error.strerror if isinstance(error, OSError) else error
-    return InvalidInput([Fault(printable(str(path)), f"cannot be {done}: {cause}; check the path")])
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, overload
@@ -67,7 +68,7 @@ class Journal(Sequence[Event]):
         return [some[n - low] for n in chosen]
 
     def _at(self, index: int) -> Event:
-        place = index.__index__()
+        place = operator.index(index)
         place += len(self) if place < 0 else 0
         begin, page = self._page
         if place >= 0 and not begin <= place < begin + len(page):

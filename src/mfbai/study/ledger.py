@@ -66,11 +66,22 @@ class Ledger:
 
     def journal(self, first: int = 0) -> Journal:
         """The events from a number on, in the order they happened: a sequence, which reads what is looked at."""
-        return Journal(lambda n: self._storage.read(self._study, n), self.length, first)
+        return Journal(self._events, self.length, first)
+
+    def _events(self, first: int) -> Iterator[Event]:
+        """Those from a number on. Raises `StudyGone` if there are none as the study was deleted."""
+        event = None
+        for event in self._storage.read(self._study, first):
+            yield event
+        if event is None:
+            self.read_label()
 
     def length(self) -> int:
         """How many events the journal has."""
-        return self._storage.length(self._study)
+        found = self._storage.length(self._study)
+        if found == 0:
+            self.read_label()
+        return found
 
     def mark(self) -> tuple[int, int]:
         """Another one with every event, and with every change of the name, the note, the tags, or a pause. While it is

@@ -280,7 +280,9 @@ def _is_origin(given: Any) -> bool:
 def check_name(faults: Faults, name: Any) -> None:
     told = f"give printable text of {LONGEST_NAME} characters at most that is not blank and does not begin with '-'"
     good = isinstance(name, str) and name.strip() and name.isprintable() and not name.startswith("-")
-    if not good or len(name) > LONGEST_NAME:
+    if good and name in (".", ".."):  # in an address, these stand for folders
+        faults.add("name", f"is {name!r}: give another one, as this has another meaning in addresses")
+    elif not good or len(name) > LONGEST_NAME:
         faults.add("name", f"is {name!r:.80}: {told}")
 
 

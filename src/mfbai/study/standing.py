@@ -18,8 +18,9 @@ from mfbai.study.limits import TRIAL_ID
 from mfbai.study.parts import parts_of
 from mfbai.study.shown import Shown
 from mfbai.study.status import Part, Status, Trial, describe_study
-from mfbai.study.table import Row, csv_lines, frame_of, rows_of, write_csv
+from mfbai.study.table import Row, csv_lines, frame_of, rows_of
 from mfbai.study.verdict import Verdict
+from mfbai.textfiles import write_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -109,7 +110,7 @@ class Standing(Care, Shown):
         """The same table as CSV; also written to a file, if `path` is given."""
         text = "".join(csv_lines(self.rows()))
         if path is not None:
-            write_csv([text], path)
+            write_text([text], path)
         return text
 
     def rows(self) -> list[Row]:
@@ -128,18 +129,17 @@ class Standing(Care, Shown):
 
         made = make_certificate(self)
         if path is not None:
-            write_certificate(made, Path(path))
+            write_certificate(made, path)
         return made
 
     def report(self, path: str | Path | None = None) -> str:
         """The certificate as a web page that opens without a server: pictures, the table of trials, and a check of the
         journal. `mfbai.verify` checks it. It is also written to a file, if `path` is given."""
-        from mfbai.study.certificate import write_text
         from mfbai.study.report.making import make_report
 
         made = make_report(self).html
         if path is not None:
-            write_text([made], Path(path))
+            write_text([made], path)
         return made
 
     def _number(self, trial: Any) -> int:

@@ -6,11 +6,9 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfbai.errors import Fault, InvalidInput
-from mfbai.files import replacing
 from mfbai.model.problem import Problem
 from mfbai.study.journal import Event
 
@@ -19,6 +17,8 @@ if TYPE_CHECKING:
 
 LINES_AT_ONCE = 1000
 UNDER_WAY, TOLD, LATE, FAILED = STATES = ("under way", "told", "late", "failed")  # late: after the verdict
+
+TEXTS = ("trial", "arm", "fidelity", "worker", "state")  # columns
 
 
 class Row(NamedTuple):
@@ -72,11 +72,10 @@ def frame_of(rows: list[Row]) -> DataFrame:
         raise InvalidInput([Fault("to_frame", told)]) from None
     columns = dict(zip(Row._fields, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(Row._fields, ())
     frame = pd.DataFrame({name: list(column) for name, column in columns.items()})
-    for name in ("value", "cost"):
-        frame[name] = frame[name].astype("float64")
     for name in ("asked", "told"):
-        frame[name] = pd.to_datetime(frame[name], utc=True)
-    return frame.astype({"seed": "int64"})
+        frame[name] = pd.to_datetime(frame[name], utc=True).dt.as_unit("us")
+    kinds = {"seed": "int64", "value": "float64", "cost": "float64"}
+    return frame.astype({**dict.fromkeys(TEXTS, str), **kinds})
 
 
 def csv_lines(rows: Iterable[Row]) -> Iterator[str]:
@@ -112,12 +111,3 @@ def read_csv(text: str) -> list[Row]:
         times = {name: datetime.fromisoformat(entry[name]) if entry[name] else None for name in ("asked", "told")}
         found.append(Row(**{**entry, "seed": int(entry["seed"]), **numbers, **times}))  # type: ignore[arg-type]
     return found
-
-
-def write_csv(lines: Iterable[str], path: str | Path) -> None:
-    """Write the whole file or nothing."""
-    try:
-        with replacing(Path(path)) as part, open(part, "w", encoding="utf-8", newline="") as file:
-            file.writelines(lines)
-    except OSError as error:
-        raise InvalidInput([Fault(str(path), f"cannot be written: {error.strerror}; check the path")]) from None

@@ -6,32 +6,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mfbai.study.certificate import Unreadable, Verification, parse, refusal, replay
+from mfbai.study.certificate import Unreadable, Verification, parse, replay
 from mfbai.study.report.checking import check_report
 from mfbai.study.report.reading import is_report
+from mfbai.textfiles import MARK, Source, exact_text
 
 
-def verify(certificate: str | Path | Mapping[str, Any]) -> Verification:
-    """Replay a certificate, given as a file or as what `Study.export` returned; or a report, as `Study.report` writes.
+def verify(certificate: Source | Mapping[str, Any]) -> Verification:
+    """Replay a certificate, given as a file (its path, or open) or as what `Study.export` returned; or a report, as
+    `Study.report` writes it.
 
     It is confirmed if the events are complete and in their order, the problem is that of the journal, every evaluation
     handed out is the one that the strategy asks for, and the verdict follows from them, exactly where it stands. A
     report must be what this version makes of its certificate, to the byte.
     """
-    if not isinstance(certificate, str | Path):
+    if isinstance(certificate, Mapping) or not (isinstance(certificate, str | Path) or hasattr(certificate, "read")):
         return replay(certificate)
     try:
-        text = _text_of(certificate)
-        return check_report(text) if is_report(text) else replay(parse(text))
+        text = exact_text(certificate)
+        return check_report(text) if is_report(text) else replay(parse(text.removeprefix(MARK)))
+    except UnicodeDecodeError:
+        return Verification(False, "this is not a certificate: it is not text")
     except Unreadable as error:
         return Verification(False, f"this is not a certificate: {error}")
-
-
-def _text_of(path: str | Path) -> str:
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            return file.read()
-    except UnicodeDecodeError:
-        raise Unreadable("it is not text") from None
-    except (OSError, ValueError) as error:
-        raise refusal(path, "read", error) from None

@@ -10,7 +10,7 @@ import typer
 
 from mfbai.cli.options import DEFAULT_STORAGE, JSON, STORAGE
 from mfbai.cli.output import print_json
-from mfbai.cli.study.common import NAME, elsewhere, load, quoted
+from mfbai.cli.study.common import NAME, elsewhere, load, or_input, quoted
 
 if TYPE_CHECKING:
     from mfbai.study import Study
@@ -60,21 +60,14 @@ def note(
 
 
 def read_note(text: str | None, file: Path | None) -> str | None:
-    from mfbai.errors import Fault, Faults, InvalidInput
+    from mfbai.errors import Faults
+    from mfbai.textfiles import read_text
 
     faults = Faults()
     if text is not None and file is not None:
         faults.add("--text", "and --file: give one of them")
     faults.raise_if_any("call")
-    if file is None:
-        return text
-    try:
-        read = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InvalidInput([Fault(str(file), f"cannot be read: {error.strerror}; check the path")]) from None
-    except UnicodeDecodeError:
-        raise InvalidInput([Fault(str(file), "is not text: give a file in UTF-8")]) from None
-    return read.rstrip("\n")
+    return text if file is None else read_text(or_input(file)).rstrip("\r\n")
 
 
 def tag(
@@ -130,7 +123,9 @@ def resume(
     """
     study = load(name, storage)
     study.resume()
-    say(study, f"Study {name!r} hands out evaluations.", as_json)
+    verdict = study.result
+    over = f"Study {name!r} is over, and hands out nothing: {verdict}"
+    say(study, f"Study {name!r} hands out evaluations." if verdict is None else over, as_json)
 
 
 def delete(
@@ -165,12 +160,13 @@ def delete(
 def lost(study: Study) -> str:
     """What is deleted with a study."""
     from mfbai.errors import InvalidInput, StudyUnreadable
+    from mfbai.study import sentences
 
     try:
         status = study.status()
     except (InvalidInput, StudyUnreadable):
         return f"The journal of study {study.name!r}, of length {study.length()}, cannot be read here."
-    return f"Study {study.name!r} has {status.told} results, which cost {status.cost:g}."
+    return f"Study {study.name!r} has {sentences.progress(status)}{', and a note' if study.note else ''}."
 
 
 def say(study: Study, text: str, as_json: bool) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from mfbai.cli.options import DEFAULT_STORAGE, JSON, STORAGE
 from mfbai.cli.output import print_json
-from mfbai.cli.study.common import NAME, load, quoted
+from mfbai.cli.study.common import NAME, load, or_input, quoted
 from mfbai.terminal import waiting
 
 
@@ -35,7 +35,12 @@ def export(
 
 def verify(
     file: Annotated[
-        Path, typer.Argument(help="A certificate or report, as `export` or `report` writes it.", show_default=False)
+        Path,
+        typer.Argument(
+            allow_dash=True,
+            help="A certificate or report, as `export` or `report` writes it; - is standard input.",
+            show_default=False,
+        ),
     ],
     storage: Annotated[str | None, typer.Option(help="Not used: a certificate has all it needs.", hidden=True)] = None,
     as_json: bool = JSON,
@@ -52,7 +57,7 @@ def verify(
     from mfbai.study.status import IN_WORDS
 
     with waiting("replaying every event ..."):
-        found = replay(file)
+        found = replay(or_input(file))
     if as_json:
         body = asdict(found)
         if found.verdict is not None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 import typer
 
@@ -19,6 +21,11 @@ def load(name: str, storage: str) -> Study:
     from mfbai.study import load_study
 
     return load_study(name, storage=storage)
+
+
+def or_input(path: Path) -> Path | IO[str]:
+    """A file that a command reads: - is standard input."""
+    return sys.stdin if str(path) == "-" else path
 
 
 def quoted(text: str) -> str:

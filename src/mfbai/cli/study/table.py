@@ -9,7 +9,7 @@ import typer
 
 from mfbai.cli.options import DEFAULT_STORAGE, JSON, STORAGE
 from mfbai.cli.output import LOADING, print_json
-from mfbai.cli.study.common import NAME, load
+from mfbai.cli.study.common import NAME, load, or_input
 from mfbai.terminal import waiting
 
 
@@ -25,11 +25,12 @@ def trials(
 
     Example: mfbai study trials designs --out trials.csv
     """
-    from mfbai.study.table import csv_lines, to_dicts, write_csv
+    from mfbai.study.table import csv_lines, to_dicts
+    from mfbai.textfiles import write_text
 
     rows = load(name, storage).rows()
     if out is not None:
-        write_csv(csv_lines(rows), out)
+        write_text(csv_lines(rows), out)
         if as_json:
             print_json({"out": str(out), "trials": len(rows)})
         else:
@@ -58,7 +59,7 @@ def add(
     """
     study = load(name, storage)
     with waiting(LOADING):
-        counted = study.add_table(csv)
+        counted = study.add_table(or_input(csv))
         status = study.status()
     if as_json:
         print_json({"added": counted, "state": status.state})

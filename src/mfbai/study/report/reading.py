@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mfbai.study.certificate import Unreadable
 from mfbai.study.report.page import opening
+from mfbai.textfiles import MARK
 
 BEGINS = "<!doctype html>"
 BLOCKS = ("certificate", "shown", "beside")
@@ -12,7 +13,7 @@ END = "</script>"
 
 def is_report(text: str) -> bool:
     """Whether a file is HTML, and not a certificate by itself."""
-    return text[:1000].lstrip().lower().startswith(("<!doctype", "<html"))
+    return text[:1000].removeprefix(MARK).lstrip().lower().startswith(("<!doctype", "<html"))
 
 
 def blocks_of(text: str) -> dict[str, str]:

@@ -53,7 +53,8 @@ export function deletion(page) {
     dialog,
     update({ status, note }) {
       const results = `${plural(status.told, "result")}, which cost ${number(status.cost)}`;
-      setText(lost, `Everyone loses it: its ${results}, its journal${note ? ", its note" : ""} and its verdict, if it has one.`);
+      const added = status.imported > 0 ? `, its ${plural(status.imported, "value")} from elsewhere` : "";
+      setText(lost, `Everyone loses it: its ${results}${added}, its journal${note ? ", its note" : ""} and its verdict, if it has one.`);
       const { pending } = status;
       under.hidden = pending === 0;
       setText(under, `${plural(pending, "trial")} under way: ${pending === 1 ? "its value is" : "their values are"} lost, too.`);
