@@ -283,6 +283,12 @@ def test_those_who_have_a_deleted_study_open_hear_of_it(study, call):
         CALLS[call](other, trial)
 
 
+def test_what_a_study_was_created_with_is_known_after_its_deletion(study):
+    other = again(study)
+    study.delete()
+    assert other.settings.key == study.settings.key
+
+
 def test_a_study_of_the_same_name_as_a_deleted_one_is_another(study, storage_url):
     trial = study.ask()
     study.delete()

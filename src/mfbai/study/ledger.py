@@ -8,7 +8,6 @@ import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cached_property
 from threading import RLock
 from typing import Any
 
@@ -34,6 +33,9 @@ class Ledger:
         if label is None:
             raise gone(None)
         self._label = label  # as it was last read
+        self._settings: Settings | None = None
+        with suppress(InvalidInput, StudyUnreadable):  # raised on use: such a study can still be renamed or deleted
+            self._settings = self._read_settings()
         self._known: Fold | None = None  # what the journal amounts to, as far as it was read
         self._log: list[tuple[int | None, Event]] = []  # events of this turn
         self._shared: Turn | None = None  # that of a block whose calls are kept together
@@ -41,9 +43,14 @@ class Ledger:
         self._spoilt = False  # a call of that block went wrong half-way
         _open.add(self)
 
-    @cached_property
+    @property
     def settings(self) -> Settings:
         """What the study was created with."""
+        if self._settings is None:
+            self._settings = self._read_settings()
+        return self._settings
+
+    def _read_settings(self) -> Settings:
         first = next(self._storage.read(self._study, 0), None)
         if first is None:
             raise gone(self.name)
