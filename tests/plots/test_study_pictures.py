@@ -32,6 +32,19 @@ def test_a_study_has_a_panel_of_each_kind(study):
     assert [len(study.plot(kind).axes) for kind in (None, *KINDS)] == [4, 1, 1, 1, 1]
 
 
+def test_long_names_that_differ_at_their_end_are_told_apart_and_the_leader_is_named():
+    arms = [f"gradient boosting with an odd number of trees of depth {depth}" for depth in (6, 8, 10)]
+    problem = Problem(arms, costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
+    study = create_study(problem, 0.05, storage="sqlite://", strategy="frugal")
+    study.add_table([(arms[1], 1, 0.9), (arms[0], 1, 0.3), (arms[2], 1, 0.4)])
+    named = [told for told in words(study.plot("intervals")) if told.startswith("gradient")]
+    assert len(set(named)) == 3
+    assert [told.endswith("(leads)") for told in named] == [False, True, False]
+    lines = [line.removesuffix(" (leads)") for told in named for line in told.split("\n")]
+    assert len(lines) == 6
+    assert max(map(len, lines)) <= 25
+
+
 def test_a_status_has_all_but_the_history(study):
     assert len(study.status().plot().axes) == 3
     with pytest.raises(InvalidInput, match=r"kind is 'history': known: evidence, intervals, spend"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 SHOWN = 20  # arms
-LONGEST = 24  # characters of a name
+LONGEST, LINE = 40, 18  # characters of a name, and of each of its lines where that is possible
+ENDING = 16  # of these, after a cut
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "oooo")  # colours repeat after six: these are seven
 ROW = 0.34  # inches
 
@@ -67,7 +69,7 @@ def draw_pieces(
             rows, table[:, m], left=before, height=0.7, color=colour, hatch=hatch, edgecolor="white"
         )
         before += table[:, m]
-        drawn.append((shortened(fidelities[m]), pieces))
+        drawn.append((in_lines(fidelities[m]), pieces))
     for row, total in enumerate(before):
         beside(axes, total, row, write(total))
     axes.set_xlim(0, 1.15 * float(before.max(initial=0.0)) or 1.0)
@@ -80,13 +82,33 @@ def beside(axes: Axes, at: float, row: int, told: str) -> None:
     axes.annotate(told, (at, row), (5, 0), textcoords="offset points", va="center", fontsize=10, parse_math=False)
 
 
-def name_rows(axes: Axes, names: Sequence[str]) -> None:
-    """The first row is at the top."""
-    axes.set_yticks(range(len(names)), [shortened(name) for name in names], parse_math=False)
+def name_rows(axes: Axes, names: Sequence[str], leader: str | None = None) -> None:
+    """The first row is at the top; that of a leader says so."""
+    told = [f"{in_lines(name)}{' (leads)' * (name == leader)}" for name in names]
+    size: Any = "small" if any("\n" in name for name in told) else None
+    axes.set_yticks(range(len(names)), told, parse_math=False, fontsize=size)
     axes.set_ylim(max(len(names), 4) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
 
 
 def shortened(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    """Cut in the middle: the names of a family often differ in their beginning or in their end.
+
+    >>> shortened("gradient boosting with many trees of depth 8")
+    'gradient boosting with …trees of depth 8'
+    """
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - ENDING - 1]}…{name[-ENDING:]}"
+
+
+def in_lines(name: str) -> str:
+    r"""Two lines at most, as short as can be, for a name that would take the room of what is drawn.
+
+    >>> in_lines("logistic regression (L2 penalty)")
+    'logistic regression\n(L2 penalty)'
+    """
+    cut = shortened(name)
+    if len(cut) <= LINE:
+        return cut
+    broken = (textwrap.wrap(cut, width) for width in range(LINE, LONGEST + 1))
+    return "\n".join(next(lines for lines in broken if len(lines) <= 2))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mfbai.plots import style
-from mfbai.plots.shares import beside, draw_pieces, height_of, name_rows, not_shown, shortened
+from mfbai.plots.shares import beside, draw_pieces, height_of, in_lines, name_rows, not_shown, shortened
 from mfbai.text import digits
 
 if TYPE_CHECKING:
@@ -98,8 +98,7 @@ def draw_intervals(axes: Axes, status: Status, shown: list[int]) -> str:
             told.append(f"{status.problem.arms[a]!r} {digits(low)} to {digits(high)}")
         if not common and status.counts[a, -1]:
             axes.plot(status.means[a, -1], row, "D", color=colour, markeredgecolor="white", markersize=8)
-    names = [f"{shortened(status.problem.arms[a])}{' (leads)' * (a == status.leader_index)}" for a in arms]
-    name_rows(axes, names)
+    name_rows(axes, [status.problem.arms[a] for a in arms], status.leader)
     if not told:
         return _nothing(axes, "Intervals", "none is known yet")
     if not common:
@@ -144,7 +143,7 @@ def draw_history(axes: Axes, status: Status, points: Sequence[Point]) -> str:
         leader = led[n].leader
         assert leader is not None
         axes.plot(costs[n], evidence[n], "o", color=style.RED, markersize=7, markeredgecolor="white", clip_on=False)
-        name = f"{shortened(status.problem.arms[leader])} leads"
+        name = f"{in_lines(status.problem.arms[leader])} leads"
         label = axes.annotate(name, (costs[n], evidence[n]), (3, 7), textcoords="offset points", parse_math=False)
         label.set(fontsize=10, path_effects=[halo])
     axes.set_ylim(0, 1.08 * end)
