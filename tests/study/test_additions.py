@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from mfbai import create_study, verify
+from mfbai import Gaussian, Problem, create_study, verify
 from mfbai.errors import InvalidInput, StudyOver
 from support.studies import PROBLEM, again, finish, kinds
 
@@ -45,6 +45,49 @@ def test_the_same_table_in_another_order_counts_once(study):
     study.add_table(ROWS)
     with pytest.raises(InvalidInput, match="were added before"):
         study.add_table(ROWS[::-1])
+
+
+def test_a_table_that_has_grown_since_it_was_added_is_refused(study):
+    study.add_table(ROWS)
+    with pytest.raises(InvalidInput, match="Give new ones alone"):
+        study.add_table([*ROWS, ("plain", 0, 0.32), ("deep", 0, 0.5)])
+    assert study.status().imported == 4
+
+
+def test_a_table_whose_cells_begin_otherwise_is_another_one(study):
+    study.add_table(ROWS)
+    assert study.add_table([("plain", 0, 0.29), *ROWS]) == 5
+
+
+@pytest.mark.parametrize("kind", ["frame", "file", "rows"])
+def test_names_that_are_numbers_are_names_in_every_table(storage_url, kind, tmp_path):
+    problem = Problem(
+        ["1", "2", "3"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01), fidelities=["a", "b"]
+    )
+    study = create_study(problem, 0.05, storage=storage_url, strategy="frugal")
+    rows = [(1, "b", 0.1), (3, "b", 0.3)]
+    frame = pd.DataFrame(rows, columns=["arm", "fidelity", "value"])
+    frame.to_csv(tmp_path / "v.csv", index=False)
+    study.add_table({"frame": frame, "file": tmp_path / "v.csv", "rows": rows}[kind])
+    assert study.status().counts.tolist() == [[0, 1], [0, 0], [0, 1]]
+    with pytest.raises(InvalidInput, match="unknown arm"):
+        study.add_table([(0, "b", 0.1)])
+
+
+def test_names_with_blanks_around_them_are_found_in_a_file(storage_url, tmp_path):
+    problem = Problem([" pad ", "b"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01), fidelities=["x", "y"])
+    study = create_study(problem, 0.05, storage=storage_url, strategy="frugal")
+    (tmp_path / "v.csv").write_text("arm,fidelity,value\n pad ,x,0.3\n b ,x,0.4\n")
+    assert study.add_table(tmp_path / "v.csv") == 2
+
+
+@pytest.mark.parametrize("cell", ["9" * 5000, "x" * 200_000])
+def test_a_cell_of_any_length_is_refused_in_words(study, tmp_path, cell):
+    (tmp_path / "v.csv").write_text(f"arm,fidelity,value\n{cell},1,0.3\n")
+    with pytest.raises(InvalidInput, match=r"v\.csv line 2") as caught:
+        study.add_table(tmp_path / "v.csv")
+    assert len(str(caught.value)) < 500
+    assert kinds(study) == ["create"]
 
 
 @pytest.mark.parametrize("kind", ["frame", "file", "dicts"])

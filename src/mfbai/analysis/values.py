@@ -18,6 +18,8 @@ from mfbai.textfiles import Source, called, read_text
 
 COLUMNS = ("arm", "fidelity", "value")
 PAIRED = ("arm", "fidelity", "seed", "value")
+DIGITS = 9  # of an index, at most
+LONGEST_NAME = 200  # characters of an unknown name that are compared with those that are known
 Values: TypeAlias = Any  # rows of (arm, fidelity, value), as tuples or as dicts; a DataFrame; or a CSV file
 
 
@@ -81,14 +83,25 @@ def _rows_of_file(
 ) -> Iterable[tuple[str, tuple[Any, ...], Any, Any]]:
     """In a file arms and fidelities may be numbered, from 1."""
     reader = csv.DictReader(read_text(given, "give a CSV file").splitlines())
+    try:
+        yield from _rows_of_csv(faults, called(given), reader, columns)
+    except csv.Error as error:  # such as a cell of a hundred thousand characters
+        raise InvalidInput(
+            [Fault(f"{called(given)} line {reader.reader.line_num}", f"cannot be read: {error}")]
+        ) from None
+
+
+def _rows_of_csv(
+    faults: Faults, called: str, reader: csv.DictReader[str], columns: tuple[str, ...]
+) -> Iterable[tuple[str, tuple[Any, ...], Any, Any]]:
     header = reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
     found = _in_place_of(columns, header)
     for column in found:
         if header.count(column) != 1:
             told = f"has {'two columns' if column in header else 'no column'} {column!r} in its header"
-            raise InvalidInput([Fault(called(given), f"{told}, {','.join(header)!r:.80}: give {','.join(columns)}")])
+            raise InvalidInput([Fault(called, f"{told}, {','.join(header)!r:.80}: give {','.join(columns)}")])
     for row in reader:
-        place = f"{called(given)} line {reader.line_num}:"
+        place = f"{called} line {reader.line_num}:"
         if None in row:
             faults.add(place, f"has more fields than the first line names: {','.join(row[None])!r:.60} are too many")
         fields = [row[column] for column in found]  # None where the line is short
@@ -131,23 +144,37 @@ def _number(text: str | None) -> float | str | None:
 
 
 def _index_in_text(faults: Faults, place: str, kind: str, text: str | None, names: Mapping[str, int]) -> int | None:
-    text = (text or "").strip()
-    if text in names:
-        return names[text]
-    if text.isdecimal() and 1 <= int(text) <= len(names):
-        return int(text) - 1
-    faults.add(place, f"unknown {kind} {text!r}: {suggestion(text, names)}")
+    for name in (text or "", (text or "").strip()):
+        if name in names:
+            return names[name]
+    if name.isdecimal() and len(name) <= DIGITS and 1 <= int(name) <= len(names) and not _are_numbers(names):
+        return int(name) - 1
+    faults.add(place, f"unknown {kind} {name!r:.60}: {suggestion(name[:LONGEST_NAME], names)}")
     return None
 
 
 def _index(faults: Faults, place: str, kind: str, given: Any, names: Mapping[str, int]) -> int | None:
     if isinstance(given, str) and given in names:
         return names[given]
-    if not isinstance(given, bool) and isinstance(given, int | np.integer) and 0 <= given < len(names):
-        return int(given)
-    known = f"{suggestion(str(given), names)}; or an index from 0 to {len(names) - 1}"
+    known = suggestion(str(given)[:LONGEST_NAME], names)
+    if _are_numbers(names):
+        if _is_whole(given) and str(given) in names:
+            return names[str(given)]
+    else:
+        if _is_whole(given) and 0 <= given < len(names):
+            return int(given)
+        known = f"{known}; or an index from 0 to {len(names) - 1}"
     faults.add(place, f"has an unknown {kind}, {given!r:.60}: {known}")
     return None
+
+
+def _is_whole(given: Any) -> bool:
+    return not isinstance(given, bool) and isinstance(given, int | np.integer)
+
+
+def _are_numbers(names: Mapping[str, int]) -> bool:
+    """Whether a whole number might be a name: then it is one, and no index. Tables turn the name "2" into a number."""
+    return any(name.strip().isdecimal() for name in names)
 
 
 def _value(faults: Faults, place: str, given: Any, problem: Problem, fidelity: int | None) -> float | None:

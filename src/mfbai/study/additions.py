@@ -31,15 +31,21 @@ def read_table(study: Study, rows: Values) -> dict[Cell, list[float]]:
 
 
 def refuse_repeated(events: Iterable[Event], table: dict[Cell, list[float]]) -> None:
-    """Values count once: a table whose every cell was added before, with the same values, is the same one again."""
-    if not table:
-        return
-    known = {}
+    """Values count once: a table is refused if every cell that had values added before has these again, alone or
+    followed by others, as in a file that has grown."""
+    earlier: dict[Cell, list[tuple[int, list[float]]]] = {}
     for event in events:
-        if (body := event.body)["kind"] == "add":
-            known[body["arm"], body["fidelity"], tuple(sorted(body["values"]))] = body["n"]
-    places = [known.get((*cell, tuple(sorted(values)))) for cell, values in table.items()]
-    if None not in places:
+        body = event.body
+        cell = body.get("arm"), body.get("fidelity")
+        if body["kind"] == "add" and cell in table:
+            earlier.setdefault(cell, []).append((body["n"], body["values"]))
+    places = [next((n for n, values in added if _holds(table[cell], values)), None) for cell, added in earlier.items()]
+    if places and None not in places:
         told = f"were added before (event {min(place for place in places if place is not None)} of the journal)"
-        onward = "nothing was added. If they are others, which happen to be the same, `Study.add` counts them"
-        raise InvalidInput([Fault("these values", f"{told}, and count once: {onward}")])
+        onward = "nothing was added. Give new ones alone; if they only happen to be the same, `Study.add` counts them"
+        raise InvalidInput([Fault("these values, or the first of them,", f"{told}, and count once: {onward}")])
+
+
+def _holds(values: list[float], earlier: list[float]) -> bool:
+    """Whether they begin with earlier ones, or are the same in another order."""
+    return values[: len(earlier)] == earlier or sorted(values) == sorted(earlier)
