@@ -136,7 +136,7 @@ def test_numbers_and_reasons_may_be_of_any_kind_as_in_a_study(study):
         study.ask_many(object())
 
 
-@pytest.mark.parametrize("name", ["a/b", "..", "%2F", "été 😀", "'\"<script>", "a?b#c&d=e"])
+@pytest.mark.parametrize("name", ["a/b", "...", "%2F", "été 😀", "'\"<script>", "a?b#c&d=e"])
 def test_odd_names_are_names(client, name):
     study = client.create_study(PROBLEM, 0.05, name=name)
     study.tell(study.ask(), 0.5)

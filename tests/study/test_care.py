@@ -55,7 +55,7 @@ def test_a_renamed_study_keeps_its_trials_and_its_certificate(study):
     assert verify(study.export())
 
 
-@pytest.mark.parametrize("name", ["", "x" * (LONGEST_NAME + 1), "a\nb", " ", 5, None])
+@pytest.mark.parametrize("name", ["", "x" * (LONGEST_NAME + 1), "a\nb", " ", 5, None, ".", "..", " a", "a "])
 def test_a_name_that_no_study_can_have_is_refused(study, name):
     with pytest.raises(InvalidInput, match="name"):
         study.rename(name)

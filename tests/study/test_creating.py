@@ -14,7 +14,7 @@ from mfbai import (
     create_study,
     load_study,
 )
-from mfbai.study.settings import HASH, PROGRESSION, permute
+from mfbai.study.settings import HASH, PROGRESSION, permute, read_settings
 from support.studies import PROBLEM, again
 
 # --- settings
@@ -136,6 +136,21 @@ def test_values_that_nobody_could_compute_with_are_refused(value):
 def test_a_name_that_no_command_could_name_is_refused():
     with pytest.raises(InvalidInput, match="does not begin with '-'"):
         create_study(PROBLEM, 0.05, name="-x", storage="sqlite://")
+
+
+@pytest.mark.parametrize("name", [".", "..", " a", "a\N{IDEOGRAPHIC SPACE}"])
+def test_names_that_would_be_lost_in_addresses_or_tables_are_refused(name, tmp_path):
+    url = f"sqlite:///{tmp_path}/s.db"
+    with pytest.raises(InvalidInput, match=r"name is .*(blank|another meaning)"):
+        create_study(PROBLEM, 0.05, name=name, storage=url)
+    with pytest.raises(InvalidInput, match=r"name is .*(blank|another meaning)"):
+        create_study(PROBLEM, 0.05, name="s", storage=url).reopen(name, {"coarse": 0.2})
+
+
+@pytest.mark.parametrize("name", ["..", " a "])
+def test_a_study_of_an_earlier_version_may_have_any_name(name):
+    body = create_study(PROBLEM, 0.05, name="s", storage="sqlite://").journal()[0].body
+    assert read_settings({**body, "name": name}).name == name
 
 
 @pytest.mark.parametrize("name", ["\ud800", "\0", "", 3, None])

@@ -10,7 +10,7 @@ from typing import Any
 from mfbai.errors import Fault, Faults, InvalidInput, NoteChanged, StudyOver
 from mfbai.study.ledger import Ledger
 from mfbai.study.limits import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS
-from mfbai.study.settings import check_name
+from mfbai.study.settings import check_name, check_new_name
 from mfbai.study.storage import Label, Turn
 
 # What no note may have: what controls a terminal, turns lines around, or is half a sign.
@@ -44,6 +44,7 @@ class Care(Ledger):
         """Give the study another name. Its journal, and so its certificate, keep the name that it was created with."""
         faults = Faults()
         check_name(faults, name)
+        check_new_name(faults, name)
         faults.raise_if_any("call")
         with self._turn_beside() as turn:
             self._relabel(turn, name=name)

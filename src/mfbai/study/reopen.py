@@ -21,7 +21,7 @@ from mfbai.errors import Fault, Faults, InvalidInput, suggestion
 from mfbai.model.problem import Problem
 from mfbai.stopping import DEFAULT
 from mfbai.study.fold import Cell
-from mfbai.study.settings import HASH, Settings, check_name, check_settings
+from mfbai.study.settings import HASH, Settings, check_name, check_new_name, check_settings
 
 if TYPE_CHECKING:
     from mfbai.study.study import Study
@@ -40,6 +40,7 @@ def reopened(study: Study, name: Any, bias: Any, max_cost: Any) -> tuple[Setting
     faults = Faults()
     problem = _with_bounds(faults, before.problem, bias)
     check_name(faults, name)
+    check_new_name(faults, name)
     faults.raise_if_any("call")
     events = list(study.journal())
     bodies = [event.body for event in events]

@@ -213,6 +213,7 @@ def new_settings(given: Mapping[str, Any], direction: Any, seeds: Any) -> Settin
     """Settings of a study to create. A strategy or rule that is None is chosen for the problem; `direction` and
     `seeds` replace the problem's own, unless they are None."""
     faults = Faults()
+    check_new_name(faults, given["name"])
     problem = _read_problem(faults, given["problem"], {"direction": direction, "seeds": seeds})
     names = {name: given[name] for name in NAMED}
     for name, known in NAMED.items():
@@ -280,10 +281,16 @@ def _is_origin(given: Any) -> bool:
 def check_name(faults: Faults, name: Any) -> None:
     told = f"give printable text of {LONGEST_NAME} characters at most that is not blank and does not begin with '-'"
     good = isinstance(name, str) and name.strip() and name.isprintable() and not name.startswith("-")
-    if good and name in (".", ".."):  # in an address, these stand for folders
-        faults.add("name", f"is {name!r}: give another one, as this has another meaning in addresses")
-    elif not good or len(name) > LONGEST_NAME:
+    if not good or len(name) > LONGEST_NAME:
         faults.add("name", f"is {name!r:.80}: {told}")
+
+
+def check_new_name(faults: Faults, name: Any) -> None:
+    """What a name must not be, beside `check_name`; studies of earlier versions may have such a name."""
+    if name in (".", ".."):  # in an address, these stand for folders
+        faults.add("name", f"is {name!r}: give another one, as this has another meaning in addresses")
+    elif isinstance(name, str) and name.strip() and name != name.strip():
+        faults.add("name", f"is {name!r:.80}: it must not begin or end with a blank")
 
 
 def _read_problem(faults: Faults, problem: Any, changes: Mapping[str, Any]) -> Problem | None:
