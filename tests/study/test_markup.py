@@ -36,6 +36,12 @@ def test_a_status_says_all_that_its_table_draws():
     assert str(study.result) in text
 
 
+def test_notebooks_draw_no_formulas_of_names():
+    shown_here = Problem(["$5 plan", "$10 plan"], costs=[1.0], biases=[0.0], family=Gaussian(0.01))._repr_html_()
+    assert shown_here.startswith('<div class="tex2jax_ignore mathjax_ignore"')
+    assert "$5 plan" in Shown(shown_here).text
+
+
 def test_a_study_says_its_name_where_it_is_and_how_to_go_on(tmp_path):
     url = f"sqlite:///{tmp_path / 's.db'}"
     study = create_study(PROBLEM, 0.05, name="s", storage=url)

@@ -129,5 +129,5 @@ def test_a_table_that_cannot_be_written_says_why(study, tmp_path):
 
 def test_without_pandas_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    with pytest.raises(InvalidInput, match=r"pip install 'mfbai\[frame\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'mfbai\[frame\]'"):
         frame_of([])

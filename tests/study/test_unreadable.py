@@ -3,7 +3,7 @@
 import pytest
 import sqlalchemy as sa
 
-from mfbai import StudyUnreadable, create_study, list_studies, load_study
+from mfbai import StudyUnreadable, create_study, list_studies, load_study, verify
 from mfbai.study.catalogue import STATES, list_lines, matching, ordered, summarised
 from mfbai.study.storage import Storage
 from mfbai.study.storage import tables as t
@@ -29,6 +29,22 @@ def test_every_call_that_needs_the_journal_says_where_it_is_damaged(damaged, sto
     for call in (study.status, study.ask, study.pause, study.history, study.status):
         with pytest.raises(StudyUnreadable, match="study 'bad' cannot be read: event 4 of its journal was damaged"):
             call()
+
+
+def test_tables_and_reports_of_it_say_that_it_is_damaged(damaged, storage_url):
+    study = load_study(damaged, storage=storage_url)
+    for call in (study.to_csv, study.to_frame, study.rows, study.report):
+        with pytest.raises(StudyUnreadable, match=r"study 'bad' cannot be read: (event 4 of )?its journal was damaged"):
+            call()
+
+
+def test_no_certificate_of_it_is_confirmed(damaged, storage_url):
+    study = load_study(damaged, storage=storage_url)
+    try:
+        certificate = study.export()
+    except StudyUnreadable:
+        return
+    assert not verify(certificate)
 
 
 def test_the_others_are_listed_and_it_is_with_them(damaged, storage_url):

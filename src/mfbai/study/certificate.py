@@ -19,6 +19,7 @@ from mfbai.checks import real
 from mfbai.errors import InvalidInput
 from mfbai.study.fold import BEARS, VARIED, Cell, Fold, contradiction
 from mfbai.study.journal import NOTHING, canonical, seal
+from mfbai.study.ledger import readable
 from mfbai.study.parts import entries_of
 from mfbai.study.settings import UNSAID, Settings, read_settings
 from mfbai.study.verdict import Verdict
@@ -73,9 +74,10 @@ class Recomputed(Differs):
 
 def make_certificate(study: Standing) -> dict[str, Any]:
     """The certificate of a study as it stands."""
-    events = [{**event.body, "hash": event.hash} for event in study.journal()]
+    with readable(study.name):
+        events = [{**event.body, "hash": event.hash} for event in study.journal()]
+        verdicts = [event for event in events if event["kind"] == "verdict"]
     study.read_label()  # it may have been deleted while its events were read
-    verdicts = [event for event in events if event["kind"] == "verdict"]
     return {
         "format": FORMAT,
         "study": study.settings.name,  # the one it was created with, as the journal has it

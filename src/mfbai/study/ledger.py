@@ -230,10 +230,22 @@ def gone(name: str | None) -> StudyGone:
     return StudyGone(f"{named} was deleted: nothing of it is left, and results of its trials are not needed any more")
 
 
-def unreadable(name: str, place: int) -> StudyUnreadable:
-    """The error for a journal with an event that means nothing here."""
+def unreadable(name: str, place: int | None = None) -> StudyUnreadable:
+    """The error for a journal with an event that means nothing here: which one, if that is known."""
+    what = "its journal" if place is None else f"event {place} of its journal"
     told = "was damaged, or needs a newer mfbai: restore the database from a backup, or delete the study"
-    return StudyUnreadable(f"study {name!r} cannot be read: event {place} of its journal {told}")
+    return StudyUnreadable(f"study {name!r} cannot be read: {what} {told}")
+
+
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """For what looks at events without applying them: raises `StudyUnreadable` if one of them means nothing."""
+    try:
+        yield
+    except MfbaiError:
+        raise
+    except MEANINGLESS as error:
+        raise unreadable(name) from error
 
 
 def next_event(fold: Fold, body: Mapping[str, Any]) -> Event:

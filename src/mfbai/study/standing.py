@@ -14,6 +14,7 @@ from mfbai.model.problem import Array, Problem
 from mfbai.study.care import Care
 from mfbai.study.fold import Cell
 from mfbai.study.history import Point
+from mfbai.study.ledger import readable
 from mfbai.study.limits import TRIAL_ID
 from mfbai.study.parts import parts_of
 from mfbai.study.shown import Shown
@@ -115,7 +116,8 @@ class Standing(Care, Shown):
 
     def rows(self) -> list[Row]:
         """The trials in the order they were asked for."""
-        return rows_of(self.problem, self.settings.key, self.journal(), self.workers())
+        with readable(self.name):
+            return rows_of(self.problem, self.settings.key, self.journal(), self.workers())
 
     def workers(self) -> dict[int, str]:
         """The worker that each trial was handed out to last, by the trial's number, as far as it is known."""

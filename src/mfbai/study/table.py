@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mfbai.errors import Fault, InvalidInput
 from mfbai.model.problem import Problem
 from mfbai.study.journal import Event
 
@@ -56,6 +55,8 @@ def rows_of(problem: Problem, key: str, events: Iterable[Event], workers: dict[i
             rows[body["trial"]] = rows[body["trial"]]._replace(cost=0.0, told=_time(body), state=FAILED)
         elif kind == "verdict":
             told = LATE
+        elif kind not in ("create", "add"):
+            raise ValueError(f"there is no event {kind!r}")
     return list(rows.values())
 
 
@@ -68,8 +69,8 @@ def frame_of(rows: list[Row]) -> DataFrame:
     try:
         import pandas as pd
     except ImportError:
-        told = "needs pandas: pip install 'mfbai[frame]'; `to_csv` works without it"
-        raise InvalidInput([Fault("to_frame", told)]) from None
+        told = "to_frame needs pandas: pip install 'mfbai[frame]'; to_csv works without it"
+        raise ImportError(told) from None
     columns = dict(zip(Row._fields, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(Row._fields, ())
     frame = pd.DataFrame({name: list(column) for name, column in columns.items()})
     for name in ("asked", "told"):

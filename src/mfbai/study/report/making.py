@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mfbai.study.certificate import make_certificate
+from mfbai.study.ledger import readable
 from mfbai.study.report.beside import beside
 from mfbai.study.report.page import Report, trials_of
 from mfbai.study.report.shown import replayed, shown_of
@@ -12,4 +13,5 @@ from mfbai.study.standing import Standing
 def make_report(study: Standing) -> Report:
     """From its certificate, as anyone can make it again: other workers may go on while this looks at the study."""
     certificate = make_certificate(study)
-    return Report(certificate, shown_of(replayed(certificate)), beside(study, trials_of(certificate)))
+    with readable(study.name):
+        return Report(certificate, shown_of(replayed(certificate)), beside(study, trials_of(certificate)))
