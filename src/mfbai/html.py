@@ -19,6 +19,8 @@ LONGEST = 80  # characters of a name
 ACCENT = "#3987c9"  # 3.7 times as light or dark as white and as black
 FAINT = "#8886"  # grey, and partly seen through
 
+AS_IT_IS = "tex2jax_ignore mathjax_ignore"  # notebooks would draw what stands between two dollars as a formula
+
 _TABLE = "border-collapse:collapse;margin:.4em 0;background:transparent"
 _CAPTION = "caption-side:top;text-align:left;padding:.2em 0;color:inherit;font-weight:600"
 _CELL = f"padding:.2em .7em .2em 0;border:0;border-bottom:1px solid {FAINT};vertical-align:top;color:inherit"
@@ -48,7 +50,7 @@ def named(name: str) -> str:
 
 def whole(*parts: str) -> str:
     """What a notebook shows of an object: parts that `sentence`, `table` and the others have made."""
-    return f'<div style="color:inherit;background:transparent">{"".join(parts)}</div>'
+    return f'<div class="{AS_IT_IS}" style="color:inherit;background:transparent">{"".join(parts)}</div>'
 
 
 def heading(told: str) -> Html:
