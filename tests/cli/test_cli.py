@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -78,7 +79,16 @@ def test_the_shell_can_complete_commands(monkeypatch):
     monkeypatch.setenv("COMP_CWORD", "2")
     script = "import sys; from mfbai.cli import main; sys.argv = ['mfbai']; main()"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False).stdout
-    assert out.split() == ["release", "rename", "resume", "reopen"]
+    assert out.split() == ["release", "rename", "resume", "reopen", "report"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is full")
+def test_a_full_disk_is_reported_in_one_line():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "mfbai", "instances"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (2, "error: the output cannot be written: No space left on device\n")
 
 
 def test_help_says_how_to_install_completion(succeed):

@@ -11,6 +11,8 @@ views/        what several commands, or live displays, show
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 
 import typer
@@ -53,6 +55,10 @@ def main() -> None:
     except Exception as error:
         from mfbai.errors import MfbaiError
 
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
+            typer.echo(f"error: the output cannot be written: {error.strerror}", err=True)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be written
+            sys.exit(2)
         if not isinstance(error, MfbaiError):
             raise
         typer.echo(f"error: {error}", err=True)
