@@ -345,8 +345,10 @@ def test_the_tables_of_families_and_instances_are_those_of_the_registries():
 
 def test_the_table_of_the_api_has_every_call():
     from mfbai.web.app import api
+    from mfbai.web.care import care
 
-    short = [(route.methods, route.path.replace("/api/v1/studies/{name}/", ".../")) for route in api.routes]
+    routes = [*api.routes, *care.routes]
+    short = [(route.methods, route.path.replace("/api/v1/studies/{name}/", ".../")) for route in routes]
     known = {f"{verb} {path}" for verbs, path in short for verb in verbs if path.startswith((".", "/api/"))}
     shown = set()
     for cell, _ in rows_of("guides/serve.md", "call"):

@@ -11,6 +11,7 @@ import mfbai
 from mfbai import dumps
 from mfbai.cli.options import DEFAULT_STORAGE
 from mfbai.study import storage
+from mfbai.study.workers import MOST_AHEAD
 from support.commands import PROGRAM, read_json
 from support.controlled import ask_for, controlled
 
@@ -53,7 +54,8 @@ def test_a_program_is_run_until_the_verdict_which_others_can_check(succeed, stud
     assert study.result.arm_index == 1
     assert succeed("study", "status", "designs") == out
     found = as_json(succeed, "status", "designs")
-    assert (found["state"], found["result"]["arm_index"], found["pending"]) == ("decided", 1, 0)
+    assert (found["state"], found["result"]["arm_index"]) == ("decided", 1)
+    assert found["pending"] <= 3 * MOST_AHEAD  # what waited for a worker when the verdict came
     (line,) = as_json(succeed, "list")
     shared = ("name", "state", "leader", "risk", "delta", "cost", "told", "pending", "paused")
     assert {key: line[key] for key in shared} == {key: found[key] for key in shared}
