@@ -31,6 +31,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 MOST_KNOWN = 30  # names listed for someone who gave another
+LONGEST_KNOWN = 60  # characters of each
 MOST_COMPARED = 10_000  # names among which to look for one like it: that takes some 20 us each
 
 
@@ -152,10 +153,13 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     "did you mean 'mf-grad'? known: mf-grad, uniform"
     """
     known = list(known)
+    if not known:
+        return "there are none"
     near = difflib.get_close_matches(name, known, n=1) if len(known) <= MOST_COMPARED else []
     hint = f"did you mean {near[0]!r}? " if near else ""
     others = f" and {len(known) - MOST_KNOWN} more" if len(known) > MOST_KNOWN else ""
-    return f"{hint}known: {', '.join(known[:MOST_KNOWN])}{others}"
+    shown = (word if len(word) <= LONGEST_KNOWN else f"{word[: LONGEST_KNOWN - 1]}…" for word in known[:MOST_KNOWN])
+    return f"{hint}known: {', '.join(shown)}{others}"
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:

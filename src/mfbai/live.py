@@ -122,7 +122,7 @@ def _check(evaluate: Any, workers: Any, callback: Any, timeout: Any) -> float:
         faults.add("callback", f"is {callback!r:.60}: give a function of a Status")
     seconds = inf if timeout is None else real(timeout)
     if timeout is not None and (seconds is None or not 0 < seconds < inf):
-        faults.add("timeout", f"is {timeout!r:.60}: give a positive number of seconds")
+        faults.add("timeout", f"is {timeout!r:.60}: give a positive number of seconds, or leave it out")
     faults.raise_if_any("call")
     assert seconds is not None
     return seconds

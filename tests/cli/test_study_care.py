@@ -33,7 +33,6 @@ def test_a_study_is_renamed(study, succeed, refuse):
 
 
 def test_a_note_is_written_and_read(study, succeed, refuse, folder, monkeypatch):
-    assert succeed("study", "note", "wings") == "\n"
     succeed("study", "note", "wings", "--text", "# Why\n*because*")
     assert succeed("study", "note", "wings") == "# Why\n*because*\n"
     (folder / "note.md").write_text("from a file\n")
@@ -109,7 +108,7 @@ def test_trials_are_printed_and_written_as_csv(study, succeed, refuse, folder):
     text = succeed("study", "trials", "wings")
     assert text.splitlines()[0] == "trial,arm,fidelity,seed,value,cost,asked,told,worker,state"
     assert text.splitlines()[1].endswith("anna,told")
-    assert succeed("study", "trials", "wings", "--out", "t.csv") == "t.csv: 1 trials.\n"
+    assert succeed("study", "trials", "wings", "--out", "t.csv") == "t.csv: 1 trial.\n"
     assert (folder / "t.csv").read_text().splitlines() == text.splitlines()
     (row,) = as_json(succeed, "trials", "wings")
     assert (row["trial"], row["value"], row["worker"], row["state"]) == (trial.id, 0.5, "anna", "told")
@@ -128,6 +127,15 @@ def test_values_from_a_file_are_added_once(study, succeed, refuse, folder):
     assert study.status().imported == 2
     (folder / "more.csv").write_text("arm,fidelity,value\ndeep,fine,0.7\n")
     assert as_json(succeed, "add", "wings", "--csv", "more.csv") == {"added": 1, "state": "running"}
+    (folder / "one.csv").write_text("arm,fidelity,value\ndeep,fine,0.8\n")
+    assert succeed("study", "add", "wings", "--csv", "one.csv") == "1 value of one.csv counts.\n"
+
+
+def test_what_there_is_nothing_of_is_said_beside_the_output(study, mfbai_command):
+    assert mfbai_command("study", "note", "wings")[1:] == ("", "Study 'wings' has no note.\n")
+    assert mfbai_command("study", "list", "--tag", "none")[1:] == ("", "No study matches.\n")
+    study.delete()
+    assert mfbai_command("study", "list")[1:] == ("", "There are no studies.\n")
 
 
 def test_the_list_is_filtered_and_sorted(study, succeed, refuse):

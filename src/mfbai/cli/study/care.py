@@ -55,8 +55,10 @@ def note(
         study.set_note(given)
     if as_json or given is not None:
         say(study, f"The note of study {name!r} is written.", as_json)
-    else:
+    elif study.note:
         typer.echo(study.note)
+    else:
+        typer.echo(f"Study {name!r} has no note.", err=True)
 
 
 def read_note(text: str | None, file: Path | None) -> str | None:

@@ -48,8 +48,10 @@ def list_all(
     rows = [line.to_dict() for line in found]
     if as_json:
         print_json(rows)
-    else:
+    elif rows:
         console().print(table_of(rows))
+    else:
+        typer.echo("No study matches." if lines else "There are no studies.", err=True)
 
 
 def known(storage: Any) -> Any:

@@ -34,7 +34,7 @@ def trials(
         if as_json:
             print_json({"out": str(out), "trials": len(rows)})
         else:
-            typer.echo(f"{out}: {len(rows)} trials.")
+            typer.echo(f"{out}: {len(rows)} trial{'s' * (len(rows) != 1)}.")
     elif as_json:
         print_json(to_dicts(rows))
     else:
@@ -64,7 +64,9 @@ def add(
     if as_json:
         print_json({"added": counted, "state": status.state})
         return
-    typer.echo(f"{counted} values of {csv} count." if counted else f"{csv} has no values.")
+    source = "standard input" if str(csv) == "-" else str(csv)
+    verb = "value of {} counts" if counted == 1 else "values of {} count"
+    typer.echo(f"{counted} {verb.format(source)}." if counted else f"There are no values in {source}.")
     if status.result is not None:
         typer.echo(str(status.result))
 
