@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, FastAPI, Query, Response
+from fastapi import APIRouter, FastAPI, Header, Query, Response
 from fastapi.responses import StreamingResponse
 from fastapi.staticfiles import StaticFiles
 
@@ -246,10 +246,17 @@ async def trials(desk: TheDesk) -> Response:
     return answer(await desk.read(work))
 
 
-@api.get(f"{STUDY}/view", response_model=replies.View, responses=READS)
-async def view(desk: TheDesk) -> Response:
+@api.get(
+    f"{STUDY}/view",
+    response_model=replies.View,
+    responses={**READS, 304: {"description": "Nothing has changed since the view of that `ETag`."}},
+)
+async def view(desk: TheDesk, if_none_match: Annotated[str, Header()] = "") -> Response:
     """What the page shows: the status, its history, the optimal shares, the latest events."""
-    return answer(await desk.view())
+    mark, made = await desk.news(if_none_match.removeprefix("W/").strip('"'))
+    response = Response(status_code=304) if made is None else answer(made)
+    response.headers["ETag"] = f'"{mark}"'
+    return response
 
 
 @api.get(f"{STUDY}/arms", response_model=replies.Found, responses=READS)
