@@ -353,6 +353,15 @@ def test_odd_filters_are_refused(listing, query):
     refused(listing.get(f"?{query}"), 422, query.partition("=")[0])
 
 
+@pytest.mark.parametrize("query", ["state=running", "tag=wing", "search=a", "sort=name", "descending=false"])
+def test_a_list_of_all_names_is_neither_filtered_nor_sorted(listing, query):
+    refused(
+        listing.get(f"?brief=true&{query}"),
+        422,
+        f"takes nothing that chooses or sorts: leave out {query.partition('=')[0]}",
+    )
+
+
 def test_the_server_says_what_a_list_can_be_filtered_and_sorted_by(listing):
     choices = listing.call("GET", "/api/v1/choices").json()
     assert choices["list"] == {"states": list(STATES), "sorts": list(SORTS)}
