@@ -113,8 +113,15 @@ def test_notes_and_tags_are_kept_and_shown(either):
 def test_two_people_do_not_overwrite_each_other_s_notes(server, study):
     server.post(f"{study}/note", {"text": "first"})
     answer = server.post(f"{study}/note", {"text": "mine", "before": ""})
-    refused(answer, 409, "was changed by somebody else", "NoteChanged")
+    refused(answer, 409, "was changed by somebody else", "LabelChanged")
     assert server.post(f"{study}/note", {"text": "mine", "before": "first"}).json()["note"] == "mine"
+
+
+def test_two_people_do_not_overwrite_each_other_s_tags(server, study):
+    server.post(f"{study}/tags", {"tags": ["first"]})
+    answer = server.post(f"{study}/tags", {"tags": ["mine"], "before": []})
+    refused(answer, 409, "was changed by somebody else", "LabelChanged")
+    assert server.post(f"{study}/tags", {"tags": ["mine"], "before": ["first"]}).json()["tags"] == ["mine"]
 
 
 @pytest.mark.parametrize(

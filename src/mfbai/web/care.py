@@ -64,7 +64,7 @@ async def note(body: bodies.Note, keeper: TheKeeper) -> Response:
 @care.post(f"{STUDY}/tags", response_model=replies.LabelBody, responses=WRITES)
 async def tags(body: bodies.Tags, keeper: TheKeeper) -> Response:
     """Replace the tags."""
-    return await _relabel(keeper, lambda study: study.set_tags(body.tags))
+    return await _relabel(keeper, lambda study: study.set_tags(body.tags, before=body.before))
 
 
 @care.post(f"{STUDY}/delete", response_model=replies.Deleted, responses=WRITES)
