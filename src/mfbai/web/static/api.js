@@ -129,12 +129,49 @@ async function request(path, options) {
  * all of its tabs.
  */
 export async function follow(page, signal, onView, onLost) {
-  let looking = new AbortController(); // a look, and the pause after it
+  const turns = takeTurns(page, signal);
   let known = null; // the mark of the last view
-  let calls = 0; // of the page, under way
-  let pause = PAUSE;
-  let failed = FIRST_PAUSE;
-  const again = () => looking.abort();
+  let failed = FIRST_PAUSE; // after the next failure
+  const look = async (now) => {
+    const began = performance.now();
+    const response = await request(pathOf(page, "view"), { headers: known ? { "If-None-Match": known } : {}, signal: now });
+    const view = response.status === NOT_CHANGED ? null : await response.json();
+    if (now.aborted) return 0;
+    onLost(null);
+    if (view) {
+      onView(view);
+      known = response.headers.get("ETag");
+    }
+    failed = FIRST_PAUSE;
+    return REST * (performance.now() - began);
+  };
+  while (!signal.aborted) {
+    const now = turns.begin();
+    let pause = PAUSE;
+    try {
+      if (!turns.busy()) pause = Math.max(PAUSE, await look(now));
+    } catch (error) {
+      if (now.aborted) continue;
+      if (error.isMissing && !error.renamedTo) throw error;
+      if (error.renamedTo) page.renamed(error.renamedTo);
+      else onLost(error);
+      pause = failed;
+      failed = Math.min(2 * failed, LONGEST_PAUSE);
+    }
+    if (!now.aborted) await sleep(document.hidden ? Math.max(pause, UNSEEN_PAUSE) : pause, now);
+  }
+}
+
+/**
+ * Looks and calls of a page take turns, so that no view is older than the answer to a call: `page.alone(work)` ends the look
+ * that is under way, and the next one begins when the work is done.
+ */
+function takeTurns(page, signal) {
+  let turn = new AbortController(); // a look, and the pause after it
+  let calls = 0; // under way
+  const again = () => turn.abort();
+  signal.addEventListener("abort", again);
+  document.addEventListener("visibilitychange", () => document.hidden || again(), { signal });
   page.alone = async (work) => {
     calls += 1;
     again();
@@ -147,34 +184,13 @@ export async function follow(page, signal, onView, onLost) {
       });
     }
   };
-  signal.addEventListener("abort", again);
-  document.addEventListener("visibilitychange", () => document.hidden || again(), { signal });
-  const look = async (now) => {
-    const began = performance.now();
-    const response = await request(pathOf(page, "view"), { headers: known ? { "If-None-Match": known } : {}, signal: now });
-    const view = response.status === NOT_CHANGED ? null : await response.json();
-    if (now.aborted) return;
-    onLost(null);
-    if (view) onView(view);
-    if (view) known = response.headers.get("ETag");
-    failed = FIRST_PAUSE;
-    pause = Math.max(PAUSE, REST * (performance.now() - began));
+  return {
+    busy: () => calls > 0,
+    begin() {
+      turn = new AbortController();
+      return turn.signal;
+    },
   };
-  while (!signal.aborted) {
-    looking = new AbortController();
-    const now = looking.signal;
-    try {
-      if (calls === 0) await look(now);
-    } catch (error) {
-      if (now.aborted) continue;
-      if (error.renamedTo) page.renamed(error.renamedTo);
-      else if (error.isMissing) throw error;
-      else onLost(error);
-      pause = error.renamedTo ? 0 : failed;
-      failed = error.renamedTo ? failed : Math.min(2 * failed, LONGEST_PAUSE);
-    }
-    if (!now.aborted) await sleep(document.hidden ? Math.max(pause, UNSEEN_PAUSE) : pause, now);
-  }
 }
 
 export function sleep(milliseconds, signal) {
