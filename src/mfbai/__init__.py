@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from mfbai.errors import EvaluationFailed as EvaluationFailed
     from mfbai.errors import ExecutorError as ExecutorError
     from mfbai.errors import InvalidInput as InvalidInput
+    from mfbai.errors import LabelChanged as LabelChanged
     from mfbai.errors import MfbaiError as MfbaiError
-    from mfbai.errors import NoteChanged as NoteChanged
     from mfbai.errors import NothingToAsk as NothingToAsk
     from mfbai.errors import StorageError as StorageError
     from mfbai.errors import StudyGone as StudyGone
@@ -82,7 +82,7 @@ _HOMES = {
         "ExecutorError",
         "InvalidInput",
         "MfbaiError",
-        "NoteChanged",
+        "LabelChanged",
         "NothingToAsk",
         "StorageError",
         "StudyGone",

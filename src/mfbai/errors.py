@@ -6,7 +6,7 @@
     ├── ExecutorError       an executor that is shut down, broken or out of reach
     │   └── WorkerLost      workers died again and again while they made one and the same evaluation
     ├── InvalidInput        also a ValueError; `.faults` lists what is wrong, field by field
-    │   ├── NoteChanged     a note that somebody else has changed since it was read
+    │   ├── LabelChanged    a note, or tags, that somebody else has changed since they were read
     │   ├── TrialClosed     a trial that was told another value already, or has failed
     │   └── UnknownName     a name that is in no list, with the nearest one suggested
     ├── NothingToAsk        a study has nothing to hand out before results are back
@@ -73,8 +73,8 @@ class InvalidInput(MfbaiError, ValueError):  # noqa: N818 - says what the matter
         return "\n  ".join(lines)
 
 
-class NoteChanged(InvalidInput):
-    """A note that somebody else has changed since it was read."""
+class LabelChanged(InvalidInput):
+    """A note, or tags, that somebody else has changed since they were read."""
 
 
 class TrialClosed(InvalidInput):

@@ -7,7 +7,7 @@ import pytest
 
 import mfbai
 from mfbai import load_study
-from mfbai.errors import InvalidInput, NoteChanged, StudyGone, StudyPaused
+from mfbai.errors import InvalidInput, LabelChanged, StudyGone, StudyPaused
 from mfbai.study.storage import NameTaken
 from mfbai.study.workers import Crew
 from support.interrupts import wait_until
@@ -67,8 +67,12 @@ def test_notes_and_tags_are_those_of_the_server(study, other, server):
     study.set_tags(["a", "b"])
     assert (other.note, other.tags) == ("*why*", ("a", "b"))
     assert load_study(study.name, storage=server.storage).tags == ("a", "b")
-    with pytest.raises(NoteChanged):
+    with pytest.raises(LabelChanged):
         other.set_note("mine", before="")
+    with pytest.raises(LabelChanged):
+        other.set_tags(["c"], before=[])
+    other.set_tags(["a", "b", "c"], before=study.tags)
+    assert study.tags == ("a", "b", "c")
     with pytest.raises(InvalidInput, match="tag"):
         other.set_tags(["a,b"])
     with pytest.raises(InvalidInput, match="note"):

@@ -45,7 +45,7 @@ def open_page(browser):
             page = context.new_page()
             page.on("console", lambda said: re.search(expected, said.text) or complaints.append(said.text))
             page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.on("dialog", lambda dialog: complaints.append(dialog.message))
+            page.on("dialog", lambda dialog: re.search(expected, dialog.type) or complaints.append(dialog.message))
             page.on("request", lambda made: is_ours(made.url, server) or complaints.append(made.url))
             page.goto(f"{server.address}/{route}")
             return page

@@ -11,11 +11,13 @@ from playwright.sync_api import expect
 
 import mfbai
 from support.pages import (
+    AWAY,
     IMAGE,
     PHONE,
     REFUSED,
     SCRIPT,
     Refused,
+    Site,
     assert_no_overflow,
     route_to,
     tab_to,
@@ -40,7 +42,7 @@ def rename(page, name):
 
 def test_a_new_name_is_shown_to_all_and_nothing_typed_is_lost(open_page, server):
     server.create("first name")
-    page, other = open_page(server, route_to("first name")), open_page(server, route_to("first name"))
+    page, other = (open_page(server, route_to("first name"), expected=REFUSED) for _ in range(2))
     button(other, "Ask for a trial").click()
     other.get_by_label("Value").type("0.7")
     rename(page, ODD)
@@ -74,17 +76,33 @@ def test_a_name_that_is_taken_is_refused_and_stays_typed(open_page, server):
     expect(page.locator("h1")).to_have_text("mine")
 
 
+def test_what_is_no_name_is_refused_in_plain_words(open_page, server):
+    server.create("well named")
+    page = open_page(server, route_to("well named"))
+    for name, said in (
+        ("  ", "Type a name."),
+        ("-x", "Choose a name that does not begin with “-”."),
+        ("x" * 201, "The name is too long: 200 characters at most."),
+    ):
+        button(page, "Rename").click()
+        page.get_by_label("New name").fill(name)
+        button(page, "Save the name").click()
+        expect(page.locator(".rename .error")).to_have_text(said)
+        page.keyboard.press("Escape")
+    expect(page.locator("h1")).to_have_text("well named")
+
+
 def test_a_study_that_was_renamed_while_the_connection_was_broken_is_found(open_page, server):
     server.create("wandering")
     page = open_page(server, route_to("wandering"), expected=r"ERR_|404")
     expect(page.locator(".headline")).not_to_be_empty()
     page.context.set_offline(True)
     page.evaluate("dispatchEvent(new Event('offline'))")
-    page.route("**/events*", lambda route: route.abort())
+    page.route("**/view*", lambda route: route.abort())
     server.post("wandering", "rename", name="settled")
     server.create("wandering")  # another study has its name by now
     page.context.set_offline(False)
-    page.unroute("**/events*")
+    page.unroute("**/view*")
     expect(page.locator("h1")).to_have_text("settled")
     expect(page.locator("#connection")).to_be_empty()
 
@@ -199,6 +217,75 @@ def test_a_study_is_kept_unless_one_says_so(open_page, server):
     assert server.call("/kept%20on")["name"] == "kept on"
 
 
+def test_the_question_follows_a_study_that_is_renamed(open_page, server):
+    """Nobody deletes a study by a name that it does not have any more."""
+    server.create("in question")
+    page = open_page(server, route_to("in question"), expected=REFUSED)
+    expect(page.locator(".headline")).not_to_be_empty()
+    dialog = delete_dialog(page)
+    expect(dialog.get_by_role("heading")).to_have_text("Delete “in question”?")
+    page.route("**/view*", lambda route: None)  # the page does not hear of it
+    server.post("in question", "rename", name="precious")
+    dialog.get_by_role("button", name="Delete it for good").click()
+    expect(dialog.get_by_role("heading")).to_have_text("Delete “precious”?")
+    expect(dialog).to_contain_text("“in question” has just been renamed: it is called “precious” now.")
+    assert server.call("/precious")["name"] == "in question"  # its first one
+    page.unroute_all()
+    server.post("precious", "rename", name="more precious")
+    expect(dialog.get_by_role("heading")).to_have_text("Delete “more precious”?")
+    dialog.get_by_role("button", name="Delete it for good").click()
+    expect(page.locator(".word")).to_have_text("Deleted “more precious”.")
+
+
+def test_a_study_that_cannot_be_read_is_looked_after_and_deleted(open_page, tmp_path):
+    server = Site(tmp_path)
+    try:
+        server.create("damaged")
+        server.work("damaged", 1)
+        server.stop()
+        server.damage("damaged")
+        server.start()
+        page = open_page(server, route_to("damaged"), expected=f"status of 500|{AWAY}")
+        expect(page.locator(".waiting")).to_contain_text("study 'damaged' cannot be read: event 1 of its journal")
+        expect(page.locator("#connection")).to_be_empty()
+        expect(page.locator("h1 + .badge")).to_have_text(re.compile("unreadable$"))
+        expect(page.locator(".panel:visible h2")).to_have_text(["Note and tags"])
+        button(page, "Write a note").click()
+        page.get_by_label("Note, in Markdown").fill("the disk was full")
+        button(page, "Save the note").click()
+        expect(page.locator(".about-it > .markdown")).to_have_text("the disk was full")
+        take_picture(page, "unreadable")
+        rename(page, "spoilt")
+        expect(page.locator("h1")).to_have_text("spoilt")
+        dialog = delete_dialog(page)
+        expect(dialog).to_contain_text("Everyone loses it: its journal, its note and its verdict, if it has one.")
+        dialog.get_by_role("button", name="Delete it for good").click()
+        expect(page.locator(".word")).to_have_text("Deleted “spoilt”.")
+    finally:
+        server.stop()
+
+
+def test_a_server_with_another_storage_does_not_say_that_a_study_was_deleted(open_page, tmp_path):
+    servers = [tmp_path / "first", tmp_path / "second"]
+    for folder in servers:
+        folder.mkdir()
+    first, second = map(Site, servers)
+    try:
+        second.stop()
+        first.create("elsewhere")
+        page = open_page(first, route_to("elsewhere"), expected=f"{REFUSED}|{AWAY}")
+        expect(page.locator(".headline")).not_to_be_empty()
+        first.stop()
+        second.port = first.port
+        second.start()
+        expect(page.locator(".waiting")).to_contain_text("or the server has another storage now")
+        expect(page.locator("h1 + .badge")).to_have_text(re.compile("gone$"))
+        expect(page.locator("#connection")).to_be_empty()
+    finally:
+        first.stop()
+        second.stop()
+
+
 def test_others_hear_that_a_study_was_deleted_and_keep_what_they_typed(open_page, server):
     server.create("watched")
     server.work("watched", 2)
@@ -207,13 +294,14 @@ def test_others_hear_that_a_study_was_deleted_and_keep_what_they_typed(open_page
     page.get_by_label("Note, in Markdown").type("almost done")
     page.get_by_role("button", name="Delete …").click()
     server.post("watched", "delete", name="watched")
-    expect(page.locator(".waiting")).to_contain_text("This study was deleted.")
+    expect(page.locator(".waiting")).to_contain_text("The server has no such study any more: it was deleted, or")
     expect(page.get_by_role("dialog")).to_be_hidden()
-    expect(page.locator("h1 + .badge")).to_have_text(re.compile("deleted$"))
+    expect(page.locator("h1 + .badge")).to_have_text(re.compile("gone$"))
     expect(page.locator(".tools")).to_be_hidden()
     expect(page.get_by_label("Note, in Markdown")).to_have_value("almost done")
-    button(page, "Save the note").click()
-    expect(page.locator(".about-it .error").first).not_to_be_empty()
+    expect(page.locator(".headline")).to_be_hidden()  # it is not running
+    for what in ("Save the note", "Ask for a trial", "Add tags"):
+        expect(button(page, what)).to_be_hidden()
     expect(page.locator("#connection")).to_be_empty()
     page.get_by_role("link", name="To the studies").click()
     expect(page.get_by_role("heading", name="Studies")).to_be_visible()

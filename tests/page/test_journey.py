@@ -184,9 +184,12 @@ def test_token_is_asked_for_and_kept(open_page, tmp_path):
     try:
         server.create("secret")
         page = open_page(server, route_to("secret"), expected=f"{REFUSED}|{AWAY}")
-        page.get_by_label("Token", exact=True).fill("a wrong one")
-        page.get_by_role("button", name="Continue").click()
-        expect(page.locator(".token .error")).to_contain_text("not accepted")
+        for wrong in ("a wrong one", "\N{BULLET}" * 16, "\u0442\u043e\u043a\u0435\u043d"):
+            page.get_by_label("Token", exact=True).fill(wrong)
+            page.get_by_role("button", name="Continue").click()
+            expect(page.locator(".token .error")).to_contain_text("not accepted")
+            expect(page.get_by_label("Token", exact=True)).to_have_value("")
+            expect(page.locator("#connection")).to_be_empty()
         page.get_by_label("Token", exact=True).fill(TOKEN)
         page.get_by_role("button", name="Continue").click()
         expect(page.locator(".headline")).not_to_be_empty()

@@ -77,7 +77,7 @@ def test_of_two_writers_none_overwrites_the_other_unknowingly(note_page, server)
     button(page, "Write a note").click()
     area(page).fill("mine")
     server.post(name, "note", text="theirs", before="")
-    expect(page.locator(".changed pre")).to_have_text("theirs")
+    expect(page.locator(".changed pre:visible")).to_have_text("theirs")
     expect(area(page)).to_have_value("mine")
     server.work(name, 1)
     expect(page.locator(".tile.evaluation strong")).to_have_text("1")
@@ -100,7 +100,7 @@ def test_a_change_that_the_page_has_not_seen_yet_is_not_overwritten(open_page, s
     expect(area(page)).to_have_value("mine")
     assert note_of(server, "unseen") == "theirs"
     page.unroute_all()
-    expect(page.locator(".changed pre")).to_have_text("theirs")
+    expect(page.locator(".changed pre:visible")).to_have_text("theirs")
     button(page, "Save mine instead").click()
     expect(page.locator(".about-it > .markdown")).to_have_text("mine")
 
@@ -126,6 +126,32 @@ def test_a_draft_is_still_there_when_one_comes_back(note_page):
     expect(page.get_by_role("heading", name="Studies")).to_be_visible()
     page.go_back()
     expect(area(page)).to_have_value("a draft")
+
+
+def test_a_draft_is_not_that_of_another_study_of_the_same_name(note_page, server):
+    page, name = note_page()
+    button(page, "Write a note").click()
+    area(page).fill("about the first")
+    page.get_by_role("link", name="Studies").click()
+    expect(page.get_by_role("heading", name="Studies")).to_be_visible()
+    server.post(name, "rename", name=f"{name}, the first")
+    server.create(name)
+    page.goto(f"{server.address}/{route_to(name)}")
+    expect(button(page, "Write a note")).to_be_visible()
+    expect(area(page)).to_be_hidden()
+    page.goto(f"{server.address}/{route_to(f'{name}, the first')}")
+    expect(area(page)).to_have_value("about the first")
+
+
+def test_the_browser_asks_before_what_was_typed_is_lost(note_page):
+    page, _ = note_page(expected="beforeunload")
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    button(page, "Write a note").click()
+    area(page).type("unsaved")
+    page.evaluate("location.reload()")
+    expect(area(page)).to_have_value("unsaved")
+    assert asked == ["beforeunload"]
 
 
 def test_a_note_that_is_too_long_stays_typed(note_page):
@@ -164,6 +190,30 @@ def test_tags_are_edited_and_lead_to_the_studies_that_have_them(note_page):
     page.get_by_role("link", name="edited here").click()
     expect(page.locator(".study .name")).to_have_text([name])
     expect(page.get_by_label("Tag", exact=True)).to_have_value("edited here")
+
+
+def test_of_two_writers_of_tags_none_overwrites_the_other_unknowingly(note_page, server):
+    page, name = note_page()
+    button(page, "Add tags").click()
+    tags = page.get_by_label("Tags, with commas between them")
+    tags.fill("mine")
+    server.post(name, "tags", tags=["theirs", "and more"])
+    expect(page.locator(".changed pre:visible")).to_have_text("theirs, and more")
+    expect(tags).to_have_value("mine")
+    button(page, "Save mine instead").click()
+    expect(page.locator(".about-it .tag")).to_have_text(["mine"])
+
+
+def test_a_change_of_the_tags_that_the_page_has_not_seen_yet_is_not_overwritten(open_page, server):
+    server.create("retagged")
+    page = open_page(server, expected=REFUSED)
+    show(page, server, "retagged", server.call("/retagged/view"))
+    button(page, "Add tags").click()
+    page.get_by_label("Tags, with commas between them").fill("mine")
+    server.post("retagged", "tags", tags=["theirs"])
+    button(page, "Save the tags").click()
+    expect(page.locator(".editor .error").last).to_contain_text("was changed by somebody else")
+    assert server.call("/retagged/label")["tags"] == ["theirs"]
 
 
 def test_keyboard_alone_writes_a_note(note_page):

@@ -6,7 +6,7 @@ import pytest
 from mfbai import create_study, identify, list_studies, load_study, verify
 from mfbai.errors import (
     InvalidInput,
-    NoteChanged,
+    LabelChanged,
     NothingToAsk,
     StorageError,
     StudyGone,
@@ -162,7 +162,7 @@ def test_an_editor_does_not_overwrite_what_somebody_else_has_written(study):
     study.set_note("first")
     read = study.note
     again(study).set_note("second")
-    with pytest.raises(NoteChanged, match="changed by somebody else"):
+    with pytest.raises(LabelChanged, match="changed by somebody else"):
         study.set_note("third", before=read)
     assert study.note == "second"
     study.set_note("third", before="second")
@@ -198,6 +198,17 @@ def test_tags_are_kept_each_once_in_their_order(study):
     assert again(study).tags == ("wing", "spring", "\N{BIRD}")
     study.set_tags([])
     assert study.tags == ()
+
+
+def test_tags_that_somebody_else_has_written_are_not_overwritten(study):
+    study.set_tags(["first"])
+    read = study.tags
+    again(study).set_tags(["first", "second"])
+    with pytest.raises(LabelChanged, match="has other tags by now: that was changed by somebody else"):
+        study.set_tags(["third"], before=read)
+    assert study.tags == ("first", "second")
+    study.set_tags(["third"], before=["first", "second"])
+    assert study.tags == ("third",)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """The page and its server, as the tests of the page use them."""
 
+import contextlib
 import json
 import os
+import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
@@ -70,6 +72,14 @@ class Site:
     def create(self, name, spec=SPEC, **more):
         self.call("", {"spec": spec, "delta": 0.05, "name": name} | more)
 
+    def damage(self, study):
+        """Overwrite an event of its journal. It is seen when the study is opened the next time."""
+        file = self._storage.removeprefix("sqlite:///")
+        with contextlib.closing(sqlite3.connect(file)) as connection, connection:
+            where = "n = 1 AND study = (SELECT id FROM mfbai_studies WHERE name = ?)"
+            done = connection.execute(f"UPDATE mfbai_events SET body = '{{garbage' WHERE {where}", [study])
+            assert done.rowcount == 1
+
     def post(self, study, action, **body):
         return self.call(f"/{quote(study, safe='')}/{action}", body)
 
@@ -137,7 +147,7 @@ def answer_with(page, pattern, kind, text):
 
 def show(page, server, study, view):
     """The page of a study whose server sends this view."""
-    answer_with(page, f"**/{study}/events*", "text/event-stream", f"event: view\ndata: {json.dumps(view)}\n\n")
+    answer_with(page, f"**/{study}/view*", "application/json", json.dumps(view))
     page.goto(f"{server.address}/{route_to(study)}")
 
 

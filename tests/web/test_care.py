@@ -4,11 +4,14 @@ import itertools
 from urllib.parse import quote
 
 import pytest
+import sqlalchemy as sa
 
-from mfbai import load_study
+from mfbai import create_study, load_study
 from mfbai.errors import StudyGone
 from mfbai.study.catalogue import SORTS, STATES
-from support.servers import Server, Stream, journal, refused
+from mfbai.study.storage import Storage
+from mfbai.study.storage import tables as t
+from support.servers import PROBLEM, Server, Stream, journal, refused
 
 numbers = itertools.count()
 
@@ -101,7 +104,8 @@ def test_notes_and_tags_are_kept_and_shown(either):
     view = either.get(f"{path}/view").json()
     assert (view["note"], view["tags"]) == (note, ["wing", "a b"])
     label = either.get(f"{path}/label").json()
-    assert label == {"name": "noted", "paused": False, "note": note, "tags": ["wing", "a b"], "events": 1}
+    kept = {"name": "noted", "paused": False, "note": note, "tags": ["wing", "a b"], "events": 1}
+    assert label == {**kept, "key": key_of(either, path)}
     assert load_study("noted", storage=either.storage).note == note
     assert [event["kind"] for event in journal(either, path)] == ["create"]
 
@@ -109,8 +113,15 @@ def test_notes_and_tags_are_kept_and_shown(either):
 def test_two_people_do_not_overwrite_each_other_s_notes(server, study):
     server.post(f"{study}/note", {"text": "first"})
     answer = server.post(f"{study}/note", {"text": "mine", "before": ""})
-    refused(answer, 409, "was changed by somebody else", "NoteChanged")
+    refused(answer, 409, "was changed by somebody else", "LabelChanged")
     assert server.post(f"{study}/note", {"text": "mine", "before": "first"}).json()["note"] == "mine"
+
+
+def test_two_people_do_not_overwrite_each_other_s_tags(server, study):
+    server.post(f"{study}/tags", {"tags": ["first"]})
+    answer = server.post(f"{study}/tags", {"tags": ["mine"], "before": []})
+    refused(answer, 409, "was changed by somebody else", "LabelChanged")
+    assert server.post(f"{study}/tags", {"tags": ["mine"], "before": ["first"]}).json()["tags"] == ["mine"]
 
 
 @pytest.mark.parametrize(
@@ -136,6 +147,56 @@ def test_what_cannot_be_kept_is_refused(server, study, call, body):
     before = server.get(f"{study}/label").json()
     assert refused(server.post(f"{study}/{call}", body), 422, ".")
     assert server.get(f"{study}/label").json() == before
+
+
+# --- a journal that was damaged
+
+
+@pytest.fixture(params=["after it was opened", "at its beginning"])
+def damaged(request, either):
+    """The path and the key of a study that cannot be opened any more."""
+    name = f"damaged {next(numbers)}"
+    key = create_study(PROBLEM, 0.05, name=name, storage=either.storage, strategy="frugal").settings.key
+    n = 0 if request.param == "at its beginning" else 1
+    if n:
+        either.ask(path_of(name))
+        load_study(name, storage=either.storage).ask()
+    else:
+        key = None
+    storage = Storage(either.storage)
+    with storage._writing() as connection:
+        where = sa.and_(t.events.c.study == storage.find(name), t.events.c.n >= n)
+        connection.execute(sa.update(t.events).where(where).values(body="{garbage"))
+    return path_of(name), key
+
+
+def test_a_study_that_cannot_be_read_can_be_looked_after(either, damaged):
+    path, key = damaged
+    assert either.get(f"{path}/label").json()["key"] == key
+    assert either.post(f"{path}/note", {"text": "The disk was full.", "before": ""}).json()["note"]
+    assert either.post(f"{path}/tags", {"tags": ["disk"]}).json()["tags"] == ["disk"]
+    assert not either.post(f"{path}/resume", {}).json()["paused"]
+    new = f"worse {next(numbers)}"
+    assert either.post(f"{path}/rename", {"name": new}).json()["name"] == new
+    assert either.get(f"{path_of(new)}/label").json()["tags"] == ["disk"]
+    assert either.post(f"{path_of(new)}/delete", {"name": new}).json() == {"deleted": True}
+    refused(either.get(f"{path_of(new)}/label"), 404, "unknown study", "UnknownName")
+
+
+def test_a_study_that_cannot_be_read_is_known_by_its_key(either):
+    path = either.create("damaged and renamed")
+    key = key_of(either, path)
+    study = load_study("damaged and renamed", storage=either.storage)
+    study.ask()
+    storage = Storage(either.storage)
+    with storage._writing() as connection:
+        where = sa.and_(t.events.c.study == storage.find(study.name), t.events.c.n == 1)
+        connection.execute(sa.update(t.events).where(where).values(body="{garbage"))
+    study.rename("damaged and found")
+    either.create("damaged and renamed")
+    answer = either.post(f"{path}/delete?key={key}", {"name": "damaged and renamed"})
+    refused(answer, 404, "is called 'damaged and found' now", "StudyRenamed")
+    assert either.get(f"/damaged%20and%20found/label?key={key}").json()["name"] == "damaged and found"
 
 
 # --- the end
@@ -297,6 +358,15 @@ def listing_storage(server):
 @pytest.mark.parametrize("query", ["state=gone", "sort=colour", "descending=perhaps", f"search={'x' * 201}", "limit=0"])
 def test_odd_filters_are_refused(listing, query):
     refused(listing.get(f"?{query}"), 422, query.partition("=")[0])
+
+
+@pytest.mark.parametrize("query", ["state=running", "tag=wing", "search=a", "sort=name", "descending=false"])
+def test_a_list_of_all_names_is_neither_filtered_nor_sorted(listing, query):
+    refused(
+        listing.get(f"?brief=true&{query}"),
+        422,
+        f"takes nothing that chooses or sorts: leave out {query.partition('=')[0]}",
+    )
 
 
 def test_the_server_says_what_a_list_can_be_filtered_and_sorted_by(listing):

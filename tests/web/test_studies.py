@@ -270,3 +270,17 @@ def test_a_study_that_learns_its_noise(server, name):
     assert verify(server.get(f"{path}/export").json()).verdict.arm == "wide"
     if name == "bounded":
         refused(server.post("", {"spec": {**SPEC, "family": {**family, "high": -2}}, "delta": 0.1}), 422, "low is -1.0")
+
+
+def test_a_view_that_the_caller_has_is_not_sent_again(either):
+    path = either.create("looked at twice")
+    first = either.get(f"{path}/view")
+    mark = {"If-None-Match": first.headers["etag"]}
+    again = either.get(f"{path}/view", headers=mark)
+    assert (again.status, again.body, again.headers["etag"]) == (304, b"", first.headers["etag"])
+    for action, body in (("ask", {}), ("note", {"text": "a"})):
+        either.post(f"{path}/{action}", body)
+        answer = either.get(f"{path}/view", headers=mark)
+        assert answer.status == 200
+        assert answer.headers["etag"] != mark["If-None-Match"]
+        mark = {"If-None-Match": answer.headers["etag"]}

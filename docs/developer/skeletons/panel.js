@@ -13,7 +13,7 @@ export function makePanel(page) {
   const rows = new Map();
   return {
     root,
-    /** Called with every view that the server sends, several times a second at most: GET /api/v1/studies/NAME/view. */
+    /** Called with every new view, once a second at most: GET /api/v1/studies/NAME/view. */
     update({ status, fidelities }) {
       syncRows(list, rows, fidelities, ({ name }) => name, makeRow);
       setText(note, `“${page.name}” shows ${page.arms.shown().length} of ${plural(status.arms.length, "arm")}.`);

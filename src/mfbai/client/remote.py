@@ -269,9 +269,9 @@ class RemoteStudy(Shown):
         """Replace the note: see `Study.set_note`."""
         self._post("note", {"text": check_note(text), "before": before})
 
-    def set_tags(self, tags: Iterable[str]) -> None:
-        """Replace the tags."""
-        self._post("tags", {"tags": check_tags(tags)})
+    def set_tags(self, tags: Iterable[str], *, before: Iterable[str] | None = None) -> None:
+        """Replace the tags: see `Study.set_tags`."""
+        self._post("tags", {"tags": check_tags(tags), "before": None if before is None else list(before)})
 
     def delete(self) -> None:
         """Remove the study from the server's storage. It cannot be undone; export its certificate first."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from mfbai.errors import Fault, Faults, InvalidInput, NoteChanged, StudyOver
+from mfbai.errors import Fault, Faults, InvalidInput, LabelChanged, StudyOver
 from mfbai.study.ledger import Ledger
 from mfbai.study.limits import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS
 from mfbai.study.settings import check_name, check_new_name
@@ -15,6 +15,7 @@ from mfbai.study.storage import Label, Turn
 
 # What no note may have: what controls a terminal, turns lines around, or is half a sign.
 ODD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+OTHER = {"note": "another note", "tags": "other tags"}
 
 
 class Care(Ledger):
@@ -62,20 +63,22 @@ class Care(Ledger):
             self._relabel(turn, paused=False)
 
     def set_note(self, text: str, *, before: str | None = None) -> None:
-        """Replace the note. With `before`, the note that an editor began with, raises `NoteChanged` if somebody else
+        """Replace the note. With `before`, the note that an editor began with, raises `LabelChanged` if somebody else
         has changed it since."""
-        checked = check_note(text)
-        with self._turn_beside() as turn:
-            if before is not None and before != self._label.note:
-                told = "was changed by somebody else since you read it: look at it, and write yours again"
-                raise NoteChanged([Fault(f"the note of study {self.name!r}", told)])
-            self._relabel(turn, note=checked)
+        self._replace("note", check_note(text), before)
 
-    def set_tags(self, tags: Iterable[str]) -> None:
-        """Replace the tags."""
-        checked = check_tags(tags)
+    def set_tags(self, tags: Iterable[str], *, before: Iterable[str] | None = None) -> None:
+        """Replace the tags. With `before`, those that an editor began with, raises `LabelChanged` if somebody else has
+        changed them since."""
+        self._replace("tags", check_tags(tags), None if before is None else tuple(before))
+
+    def _replace(self, what: str, value: Any, before: Any) -> None:
+        """Replace an entry of the label, unless there is another one by now than `before`."""
         with self._turn_beside() as turn:
-            self._relabel(turn, tags=checked)
+            if before is not None and before != getattr(self._label, what):
+                told = f"has {OTHER[what]} by now: that was changed by somebody else since you read it; read it again"
+                raise LabelChanged([Fault(f"study {self.name!r}", told)])
+            self._relabel(turn, **{what: value})
 
     def delete(self) -> None:
         """Remove the study from the storage: its journal, note, tags and all. Workers on it learn of it (`StudyGone`)

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, FastAPI, Query, Response
+from fastapi import APIRouter, FastAPI, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from fastapi.staticfiles import StaticFiles
 
 from mfbai._version import __version__
-from mfbai.errors import StorageError
+from mfbai.errors import Fault, InvalidInput, StorageError
 from mfbai.study import Study, create_study
 from mfbai.study.certificate import lines_of, make_certificate
 from mfbai.study.limits import LONGEST_NAME, LONGEST_TAG
@@ -101,13 +101,19 @@ async def choices() -> Response:
     return answer(make_choices())
 
 
+CHOOSING = ("state", "tag", "search", "sort", "descending")  # which studies a list has, and in which order
+
+
 @api.get("/api/v1/studies", response_model=replies.Studies, responses=refusals(422, 503))
 async def list_studies(
+    request: Request,
     hub: TheHub,
     listing: TheListing,
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100,
     offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
-    brief: Annotated[bool, Query(description="Return all names, and nothing else: it is quick.")] = False,
+    brief: Annotated[
+        bool, Query(description="Return all names, and nothing else: it is quick. None can be chosen.")
+    ] = False,
     state: Annotated[bodies.ListState | None, Query(description="Only studies in this state.")] = None,
     tag: Annotated[str | None, Query(max_length=LONGEST_TAG, description="Only studies with this tag.")] = None,
     search: Annotated[str, Query(max_length=LONGEST_NAME, description="A part of name, tags, note or leader.")] = "",
@@ -116,6 +122,10 @@ async def list_studies(
 ) -> Response:
     """The studies, the newest first, or as they are to be sorted."""
     if brief:
+        given = ", ".join(name for name in CHOOSING if name in request.query_params)
+        if given:
+            told = f"lists all names, the newest first, and takes nothing that chooses or sorts: leave out {given}"
+            raise InvalidInput([Fault("brief", told)], "call")
         names = (await hub.in_thread(hub.storage.names))[::-1]
         return answer({"studies": [{"name": name} for name in names[offset : offset + limit]], "total": len(names)})
     lines, tags = await listing.lines(Wanted(state, tag, search, sort, descending))
@@ -246,10 +256,17 @@ async def trials(desk: TheDesk) -> Response:
     return answer(await desk.read(work))
 
 
-@api.get(f"{STUDY}/view", response_model=replies.View, responses=READS)
-async def view(desk: TheDesk) -> Response:
+@api.get(
+    f"{STUDY}/view",
+    response_model=replies.View,
+    responses={**READS, 304: {"description": "Nothing has changed since the view of that `ETag`."}},
+)
+async def view(desk: TheDesk, if_none_match: Annotated[str, Header()] = "") -> Response:
     """What the page shows: the status, its history, the optimal shares, the latest events."""
-    return answer(await desk.view())
+    mark, made = await desk.news(if_none_match.removeprefix("W/").strip('"'))
+    response = Response(status_code=304) if made is None else answer(made)
+    response.headers["ETag"] = f'"{mark}"'
+    return response
 
 
 @api.get(f"{STUDY}/arms", response_model=replies.Found, responses=READS)

@@ -183,6 +183,11 @@ class Note(Body):
 
 class Tags(Body):
     tags: list[str] = Field(max_length=MOST_TAGS, description="All tags that the study is to have.")
+    before: list[str] | None = Field(
+        None,
+        max_length=MOST_TAGS,
+        description="The tags that the editor began with: if somebody else has changed them since, that is refused.",
+    )
 
 
 class Delete(Body):

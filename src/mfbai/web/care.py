@@ -11,35 +11,36 @@ from mfbai.errors import Fault, InvalidInput
 from mfbai.study import Study
 from mfbai.web import bodies, replies
 from mfbai.web.answers import READS, STUDY, WRITES, answer
-from mfbai.web.hub import Desk
-from mfbai.web.reading import BodyRoute, TheDesk
+from mfbai.web.hub import Keeper
+from mfbai.web.reading import BodyRoute, TheDesk, TheKeeper
 
 care = APIRouter(route_class=BodyRoute)
 
 
 @care.get(f"{STUDY}/label", response_model=replies.LabelBody, responses=READS)
-async def label(desk: TheDesk) -> Response:
+async def label(keeper: TheKeeper) -> Response:
     """What people keep beside the journal: the name, a note, tags, and whether the study is paused."""
-    return answer(await desk.read(lambda: _label(desk.study)))
+    return answer(await keeper.read(lambda: _label(keeper)))
 
 
-def _label(study: Study) -> dict[str, Any]:
-    name, paused, note, tags, _ = study.label
-    return {"name": name, "paused": paused, "note": note, "tags": list(tags), "events": study.length()}
+def _label(keeper: Keeper) -> dict[str, Any]:
+    name, paused, note, tags, _ = keeper.study.label
+    said = {"name": name, "paused": paused, "note": note, "tags": list(tags)}
+    return {**said, "events": keeper.study.length(), "key": keeper.key}
 
 
-async def _relabel(desk: Desk, work: Callable[[Study], None]) -> Response:
+async def _relabel(keeper: Keeper, work: Callable[[Study], None]) -> Response:
     def call() -> dict[str, Any]:
-        work(desk.study)
-        return _label(desk.study)
+        work(keeper.study)
+        return _label(keeper)
 
-    return answer(await desk.call(call))
+    return answer(await keeper.care(call))
 
 
 @care.post(f"{STUDY}/rename", response_model=replies.LabelBody, responses=WRITES)
-async def rename(body: bodies.Rename, desk: TheDesk) -> Response:
+async def rename(body: bodies.Rename, keeper: TheKeeper) -> Response:
     """Give the study another name. Its certificate keeps the one that it was created with."""
-    return await _relabel(desk, lambda study: study.rename(body.name))
+    return await _relabel(keeper, lambda study: study.rename(body.name))
 
 
 @care.post(f"{STUDY}/pause", response_model=replies.LabelBody, responses=WRITES)
@@ -49,28 +50,28 @@ async def pause(body: bodies.Nothing, desk: TheDesk) -> Response:
 
 
 @care.post(f"{STUDY}/resume", response_model=replies.LabelBody, responses=WRITES)
-async def resume(body: bodies.Nothing, desk: TheDesk) -> Response:
+async def resume(body: bodies.Nothing, keeper: TheKeeper) -> Response:
     """Hand out evaluations again."""
-    return await _relabel(desk, lambda study: study.resume())
+    return await _relabel(keeper, lambda study: study.resume())
 
 
 @care.post(f"{STUDY}/note", response_model=replies.LabelBody, responses=WRITES)
-async def note(body: bodies.Note, desk: TheDesk) -> Response:
+async def note(body: bodies.Note, keeper: TheKeeper) -> Response:
     """Replace the note, which is Markdown."""
-    return await _relabel(desk, lambda study: study.set_note(body.text, before=body.before))
+    return await _relabel(keeper, lambda study: study.set_note(body.text, before=body.before))
 
 
 @care.post(f"{STUDY}/tags", response_model=replies.LabelBody, responses=WRITES)
-async def tags(body: bodies.Tags, desk: TheDesk) -> Response:
+async def tags(body: bodies.Tags, keeper: TheKeeper) -> Response:
     """Replace the tags."""
-    return await _relabel(desk, lambda study: study.set_tags(body.tags))
+    return await _relabel(keeper, lambda study: study.set_tags(body.tags, before=body.before))
 
 
 @care.post(f"{STUDY}/delete", response_model=replies.Deleted, responses=WRITES)
-async def delete(body: bodies.Delete, desk: TheDesk) -> Response:
+async def delete(body: bodies.Delete, keeper: TheKeeper) -> Response:
     """Remove the study, with its journal, note and tags. It cannot be undone."""
-    if body.name != desk.name:
-        told = f"is {body.name!r:.60}: repeat the study's name, {desk.name!r}, to confirm"
+    if body.name != keeper.name:
+        told = f"is {body.name!r:.60}: repeat the study's name, {keeper.name!r}, to confirm"
         raise InvalidInput([Fault("name", told)], "call")
-    await desk.delete()
+    await keeper.delete()
     return answer({"deleted": True})

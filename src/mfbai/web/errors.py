@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 from mfbai.errors import (
     Fault,
     InvalidInput,
+    LabelChanged,
     MfbaiError,
-    NoteChanged,
     NothingToAsk,
     StorageError,
     StudyGone,
@@ -37,7 +37,7 @@ PATTERNS = {
 }
 STATUS_OF: dict[type[MfbaiError], int] = {
     NothingToAsk: 409,
-    NoteChanged: 409,
+    LabelChanged: 409,
     StudyGone: 404,
     StudyOver: 409,
     StudyRenamed: 404,

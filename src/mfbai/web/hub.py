@@ -10,8 +10,8 @@ from contextlib import suppress
 from typing import TypeVar
 
 from mfbai.errors import StudyGone, StudyRenamed, UnknownName
-from mfbai.study import load_study
-from mfbai.study.ledger import gone
+from mfbai.study import Study, load_study
+from mfbai.study.ledger import MEANINGLESS, gone
 from mfbai.study.storage import Storage
 from mfbai.study.view import Viewer
 from mfbai.web.bodies import as_json
@@ -24,16 +24,57 @@ THREADS = 16
 OPENERS = 4
 
 T = TypeVar("T")
+K = TypeVar("K", bound="Keeper")
 
 
-class Desk:
+class Keeper:
+    """One study for those who look after it: its name, note, tags and pauses. Its journal need not be readable."""
+
+    def __init__(self, study: Study, key: str | None, hub: Hub, name: str) -> None:
+        self.study = study
+        self.key = key  # None if the first event cannot be read
+        self.name = name  # by which callers know it
+        self._hub = hub
+
+    async def read(self, work: Callable[[], T]) -> T:
+        """Carry out what changes nothing."""
+
+        def checked() -> T:
+            self._check(self.study.read_label().name)
+            return work()
+
+        return await self._kept(self._hub.in_thread(checked))
+
+    async def care(self, work: Callable[[], T]) -> T:
+        """Change what is kept beside the journal. It is on disk when this returns."""
+        return await self.read(work)
+
+    async def delete(self) -> None:
+        await self.care(self.study.delete)
+        self._hub.forget(self)
+
+    def _check(self, name: str) -> None:
+        """Callers of a study that was renamed are told so: another one may soon have its old name."""
+        if name != self.name:
+            raise renamed(self.name, name)
+
+    async def _kept(self, answer: Awaitable[T]) -> T:
+        try:
+            return await answer
+        except StudyGone:
+            self._hub.forget(self)
+            raise
+        finally:
+            if self.study.name != self.name:
+                self._hub.rename(self)
+
+
+class Desk(Keeper):
     """One open study: its queue of calls, its streams, its view."""
 
     def __init__(self, viewer: Viewer, hub: Hub, name: str) -> None:
-        self.study = viewer.study
-        self.name = name  # by which callers know it
+        super().__init__(viewer.study, viewer.study.settings.key, hub, name)
         self._viewer = viewer
-        self._hub = hub
         # A stream goes on if the study is renamed: the view says so.
         self._streams = Streams(
             lambda: hub.in_thread(self.study.mark), lambda: hub.in_thread(self._view), lambda: hub.full
@@ -59,36 +100,25 @@ class Desk:
 
         return await self._kept(self._queue.call(checked))
 
-    async def read(self, work: Callable[[], T]) -> T:
-        """Carry out what changes nothing."""
-
-        def checked() -> T:
-            self._check(self.study.read_label().name)
-            return work()
-
-        return await self._kept(self._hub.in_thread(checked))
-
-    def _check(self, name: str) -> None:
-        """Callers of a study that was renamed are told so: another one may soon have its old name."""
-        if name != self.name:
-            raise renamed(self.name, name)
-
-    async def _kept(self, answer: Awaitable[T]) -> T:
+    async def care(self, work: Callable[[], T]) -> T:
+        """Not in the queue: its turns read the journal."""
         try:
-            return await answer
-        except StudyGone:
-            self._hub.forget(self)
-            raise
+            return await super().care(work)
         finally:
-            if self.study.name != self.name:
-                self._hub.rename(self)
-
-    async def delete(self) -> None:
-        await self.call(self.study.delete)
-        self._hub.forget(self)
+            self._streams.changed()
 
     async def view(self) -> bytes:
         return await self.read(self._view)
+
+    async def news(self, known: str) -> tuple[str, bytes | None]:
+        """The mark of the present view, and the view itself unless that is the mark of the one that the caller has."""
+
+        def work() -> tuple[str, bytes | None]:
+            events, revision = self.study.mark()
+            mark = f"{self.key}-{events}-{revision}"
+            return mark, None if mark == known else self._view()
+
+        return await self.read(work)
 
     def _view(self) -> bytes:
         return as_json(self._viewer.view())
@@ -107,6 +137,14 @@ class Desk:
 
 def renamed(before: str, now: str) -> StudyRenamed:
     return StudyRenamed(f"study {before!r} is called {now!r} now: use that name", now)
+
+
+def _key_of(study: Study) -> str | None:
+    """The study's own key; None if the event that has it was damaged: then the name alone says which study is meant."""
+    try:
+        return str(study.journal()[0].body["key"])
+    except MEANINGLESS:
+        return None
 
 
 def _is_open(opening: asyncio.Future[Desk]) -> bool:
@@ -138,12 +176,27 @@ class Hub:
     async def desk(self, name: str, key: str | None = None) -> Desk:
         """The desk of a study; `UnknownName` if there is none. A caller that also knows the study's key learns what has
         become of it: `StudyRenamed`, or `StudyGone`."""
+        return await self._meant(self.opening(name), name, key)
+
+    async def keeper(self, name: str, key: str | None = None) -> Keeper:
+        """The same for those who look after a study, which need not be open, or readable."""
+        return await self._meant(self._keeper(name), name, key)
+
+    async def _keeper(self, name: str) -> Keeper:
+        def work() -> Keeper:
+            study = load_study(name, storage=self.storage)
+            return Keeper(study, _key_of(study), self, name)
+
+        desk = self.found(name)
+        return await self.in_thread(work) if desk is None else desk
+
+    async def _meant(self, finding: Awaitable[K], name: str, key: str | None) -> K:
         try:
-            found = await self.opening(name)
-            if key in (None, found.study.settings.key):
+            found = await finding
+            if key is None or found.key in (None, key):
                 return found
-        except UnknownName:
-            if key is None:
+        except UnknownName as error:
+            if key is None or error.what != "study":
                 raise
         raise await self.in_thread(lambda: self._fate(name, str(key)))
 
@@ -152,13 +205,13 @@ class Hub:
         label = None if study is None else self.storage.label(study)
         return gone(name) if label is None else renamed(name, label.name)
 
-    def forget(self, desk: Desk) -> asyncio.Future[Desk] | None:
+    def forget(self, desk: Keeper) -> asyncio.Future[Desk] | None:
         """Open the study of that name again for the next caller, if there is one."""
         if self.found(desk.name) is not desk:
             return None
         return self._desks.pop(desk.name)
 
-    def rename(self, desk: Desk) -> None:
+    def rename(self, desk: Keeper) -> None:
         opened = self.forget(desk)
         desk.name = desk.study.name
         if opened is not None:

@@ -22,7 +22,7 @@ from mfbai.model.problem import Problem
 from mfbai.model.spec import from_dict, parse
 from mfbai.study.limits import KEY, LONGEST_NAME
 from mfbai.web.errors import MOST_FAULTS, PATTERNS
-from mfbai.web.hub import Desk, Hub
+from mfbai.web.hub import Desk, Hub, Keeper
 from mfbai.web.listing import Listing
 from mfbai.web.uploads import LARGEST_BODY, Receive, Scope, Send
 
@@ -52,13 +52,21 @@ Key = Annotated[str | None, Query(pattern=f"^{KEY}$", description=KEY_IN_WORDS)]
 
 
 async def desk_of(name: str, request: Request, key: Key = None) -> Desk:
-    """The study that the path names; the name is encoded there, as it may hold slashes."""
+    """The study that the path names."""
+    return await (await hub_of(request)).desk(_decoded(name), key)
+
+
+async def keeper_of(name: str, request: Request, key: Key = None) -> Keeper:
+    """The same, to be looked after."""
+    return await (await hub_of(request)).keeper(_decoded(name), key)
+
+
+def _decoded(name: str) -> str:
+    """The name is encoded in the path, as it may hold slashes."""
     try:
-        wanted = unquote(name, errors="strict")
+        return unquote(name, errors="strict")
     except UnicodeDecodeError:
         raise UnknownName([Fault("unknown study", f"{name!r}: it is not UTF-8")], "study") from None
-    hub = await hub_of(request)
-    return await hub.desk(wanted, key)
 
 
 async def listing_of(request: Request) -> Listing:
@@ -69,6 +77,8 @@ async def listing_of(request: Request) -> Listing:
 TheHub = Annotated[Hub, Depends(hub_of)]
 TheListing = Annotated[Listing, Depends(listing_of)]
 TheDesk = Annotated[Desk, Depends(desk_of)]
+TheKeeper = Annotated[Keeper, Depends(keeper_of)]
+FINDERS = {"desk": desk_of, "keeper": keeper_of}
 
 
 class BodyRoute(APIRoute):
@@ -83,11 +93,11 @@ class BodyRoute(APIRoute):
         given: dict[str, Any] = {}
         if "hub" in wanted:
             given["hub"] = await hub_of(request)
-        if "desk" in wanted:
+        for entry in wanted.keys() & FINDERS.keys():
             key = request.query_params.get("key")
             if key is not None and not re.fullmatch(KEY, key):
                 raise InvalidInput([Fault("key", f"is {key!r:.60}: {PATTERNS['key']}")], "call")
-            given["desk"] = await desk_of(request.path_params["name"], request, key)
+            given[entry] = await FINDERS[entry](request.path_params["name"], request, key)
         message = await receive()  # the guard has all of it
         given["body"] = await _validated(wanted["body"], message.pop("body"), await hub_of(request))
         response: Response = await self.endpoint(**given)

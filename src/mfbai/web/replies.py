@@ -23,6 +23,7 @@ class LabelBody(BaseModel):
     note: str
     tags: list[str]
     events: int = Field(description="Of its journal.")
+    key: str | None = Field(description="The study's own key; null if its first event was damaged.")
 
 
 class Created(BaseModel):

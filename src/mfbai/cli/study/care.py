@@ -90,7 +90,8 @@ def tag(
     study = load(name, storage)
     if add or remove:
         check_removed(study, remove or [])
-        study.set_tags([tag for tag in (*study.tags, *(add or [])) if tag not in (remove or [])])
+        before = study.tags
+        study.set_tags([tag for tag in (*before, *(add or [])) if tag not in (remove or [])], before=before)
     say(study, ", ".join(study.tags) or f"Study {name!r} has no tags.", as_json)
 
 

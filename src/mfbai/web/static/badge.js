@@ -2,7 +2,7 @@
 
 import { setAttribute, setText } from "./dom.js";
 
-const SIGNS = { running: "●", decided: "✓", undecided: "?", alarm: "⚠", opening: "…", paused: "‖", unreadable: "⚠", deleted: "×" };
+const SIGNS = { running: "●", decided: "✓", undecided: "?", alarm: "⚠", opening: "…", paused: "‖", unreadable: "⚠", gone: "×" };
 
 export const signOf = (state) => SIGNS[state] ?? "";
 

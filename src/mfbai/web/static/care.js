@@ -26,6 +26,8 @@ export function careTools(page, { heading, badge, said, onRenamed }) {
       pause.update(view);
       remove.update(view);
     },
+    /** The study has another name. */
+    moved: remove.moved,
     /** There is no such study any more. */
     end() {
       buttons.hidden = true;

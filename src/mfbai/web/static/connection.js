@@ -1,9 +1,9 @@
-// The line that says when the server does not answer.
+// The line that says when the server does not answer, or why it cannot.
 
 import { setText } from "./dom.js";
 
-/** null: there is a connection. A text: why the server does not answer, if it said. */
+/** null: all is well. A text: what the server says is wrong; empty if it does not answer at all. */
 export function showLost(reason) {
-  const words = reason === null ? "" : `Connection lost, trying again. ${reason}`.trim();
+  const words = reason === "" ? "Connection lost, trying again." : reason ?? "";
   setText(document.getElementById("connection"), words);
 }

@@ -7,12 +7,13 @@ import { certificateButton, tableButton } from "./download.js";
 import { number, plural } from "./format.js";
 import { leaveWord } from "./word.js";
 
-/** {button, dialog, update(view)}. */
+/** {button, dialog, update(view), moved()}: `moved` when the study has another name. */
 export function deletion(page) {
   const id = newId("delete");
   const title = h("h2", { id, dir: "auto" });
-  const lost = h("p");
-  const under = h("p", { class: "under-way" });
+  const lost = h("p", {}, "Everyone loses it: its journal, its note and its verdict, if it has one.");
+  const under = h("p", { class: "under-way", hidden: true });
+  const moved = h("p", { class: "moved", role: "alert" });
   const box = errorBox();
   const keep = h("button", { type: "button" }, "Keep the study");
   const remove = h("button", { type: "button", class: "danger" }, "Delete it for good");
@@ -20,6 +21,7 @@ export function deletion(page) {
     "dialog",
     { class: "card delete", "aria-labelledby": id },
     title,
+    moved,
     lost,
     under,
     h("p", {}, "It cannot be undone. Keep a copy first: with the certificate, anyone can still check the study."),
@@ -28,8 +30,14 @@ export function deletion(page) {
     h("div", { class: "actions inline" }, keep, remove),
   );
   const button = h("button", { type: "button", class: "danger", "aria-haspopup": "dialog" }, "Delete …");
+  let asked = ""; // the name in the question
+  const ask = () => {
+    asked = page.name;
+    setText(title, `Delete “${asked}”?`);
+  };
   button.addEventListener("click", () => {
-    setText(title, `Delete “${page.name}”?`);
+    ask();
+    setText(moved, "");
     setText(box, "");
     dialog.showModal(); // which holds the focus, ends with Escape, and gives the focus back
     keep.focus();
@@ -40,8 +48,14 @@ export function deletion(page) {
   });
   remove.addEventListener("click", () => {
     const work = async () => {
-      const { name } = page;
-      await deleteStudy(page);
+      const name = asked;
+      try {
+        await deleteStudy(page, name);
+      } catch (error) {
+        if (!error.renamedTo) throw error;
+        return page.renamed(error.renamedTo); // which asks again
+      }
+      page.leave();
       leaveWord(`Deleted “${name}”.`);
       dialog.close();
       location.hash = listLink().getAttribute("href");
@@ -51,6 +65,11 @@ export function deletion(page) {
   return {
     button,
     dialog,
+    moved() {
+      if (!dialog.open || asked === page.name) return;
+      setText(moved, `“${asked}” has just been renamed: it is called “${page.name}” now.`);
+      ask();
+    },
     update({ status, note }) {
       const results = `${plural(status.told, "result")}, which cost ${number(status.cost)}`;
       const added = status.imported > 0 ? `, its ${plural(status.imported, "value")} from elsewhere` : "";

@@ -3,11 +3,13 @@
 import { errorBox, h } from "./dom.js";
 
 const KEY = "mfbai-token";
+const CONTROLS = /[\u0000-\u001f\u007f]/g; // no header can have them
 let asking = null; // all requests that wait for a token wait for the same form
 
+/** A header holds bytes, one a character: a token that has others must get to the server too, which refuses it. */
 export function bearer() {
   const token = sessionStorage.getItem(KEY);
-  return token ? { Authorization: `Bearer ${token}` } : {};
+  return token ? { Authorization: `Bearer ${String.fromCharCode(...new TextEncoder().encode(token))}` } : {};
 }
 
 /** Resolves when there is another token than the one that was `sent` and refused. */
@@ -38,7 +40,7 @@ function showForm(wrong) {
     );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      sessionStorage.setItem(KEY, input.value.trim());
+      sessionStorage.setItem(KEY, input.value.replace(CONTROLS, "").trim());
       form.remove();
       resolve();
     });

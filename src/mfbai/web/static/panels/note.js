@@ -9,7 +9,12 @@ import { frame } from "../frame.js";
 import { markdown } from "../markdown.js";
 
 const ABOUT = "For people: why this study exists, what was found. It is kept beside the journal, and the proof does not rest on it.";
-const drafts = new Map(); // what was being written when the page was left, by the name of the study
+const drafts = new Map(); // what was being written when the page was left, by the key of the study
+let unsaved = () => false; // whether something is being written on the page that is shown
+
+addEventListener("beforeunload", (event) => {
+  if (drafts.size > 0 || unsaved()) event.preventDefault();
+});
 
 export function makePanel(page) {
   const shown = h("div", { class: "markdown" });
@@ -37,21 +42,59 @@ export function makePanel(page) {
     show();
   };
   edit.addEventListener("click", () => begin(null));
+  const update = (now) => {
+    note = now.note;
+    tags.update(now.tags);
+    editor.see(note);
+    const draft = drafts.get(page.key);
+    drafts.delete(page.key);
+    if (draft && !editor.open()) begin(draft);
+    else show();
+    unsaved = () => editor.draft() !== null || tags.unsaved();
+  };
   return {
     root,
-    update(view) {
-      note = view.note;
-      tags.update(view.tags);
-      editor.see(note);
-      const draft = drafts.get(page.name);
-      drafts.delete(page.name);
-      if (draft && !editor.open()) begin(draft);
-      else show();
-    },
+    update,
+    care: update,
     stop() {
-      if (editor.draft()) drafts.set(page.name, editor.draft());
+      unsaved = () => false;
+      const draft = editor.draft();
+      if (draft && page.key && !root.closest("[data-gone]")) drafts.set(page.key, draft);
     },
   };
+}
+
+/** What somebody else has saved since one began to write, if that is not what is `typed()` now; all are texts. */
+function makeRival(what, typed, save) {
+  const theirs = h("pre", { tabindex: "0", dir: "auto" });
+  const words = `Somebody else has changed the ${what} since you began. What you typed is kept here; saved is now:`;
+  const changed = h("div", { class: "changed", hidden: true }, h("p", {}, words), theirs);
+  const usual = save.textContent;
+  let began = ""; // what the text was made from
+  let present = ""; // what is saved now, as far as the page knows
+  const compare = () => {
+    changed.hidden = present === began || present === typed();
+    setText(theirs, present === "" ? "(empty)" : present);
+    setText(save, changed.hidden ? usual : "Save mine instead");
+  };
+  return {
+    root: h("div", { role: "alert" }, changed),
+    began: () => began,
+    present: () => present,
+    begin(from) {
+      began = from;
+      compare();
+    },
+    see(now) {
+      present = now;
+      compare();
+    },
+  };
+}
+
+/** The server refused to overwrite what the page has not seen: the next view has it. */
+function explain(error, box) {
+  if (error.type === "LabelChanged") setText(box, `Not saved: ${error.message}`);
 }
 
 /** The text to change, with a preview; and the note that somebody else saved meanwhile, if so. */
@@ -59,30 +102,20 @@ function makeEditor(page, onEnd) {
   const area = h("textarea", { id: newId("note"), rows: 12, dir: "auto" });
   const preview = h("div", { class: "markdown preview", role: "region", "aria-label": "Preview", tabindex: "0" });
   const count = h("span", { class: "muted count" });
-  const theirs = h("pre", { tabindex: "0", dir: "auto" });
-  const changed = h("div", { class: "changed", hidden: true },
-    h("p", {}, "Somebody else has changed the note since you began. Yours is kept here; the note is now:"), theirs);
-  const alarm = h("div", { role: "alert" }, changed);
   const box = errorBox();
   const save = h("button", { class: "primary" }, "Save the note");
+  const rival = makeRival("note", () => area.value, save);
   const cancel = h("button", { type: "button" }, "Cancel");
   const root = h("form", { class: "editor", novalidate: true, hidden: true },
     h("div", { class: "halves" },
       h("div", {}, h("label", { for: area.id }, "Note, in Markdown"), area),
       h("div", {}, h("span", { class: "label", "aria-hidden": "true" }, "Preview"), preview)),
-    alarm, box, h("div", { class: "inline actions" }, save, cancel, count));
-  let before = ""; // what the text was made from
-  let present = ""; // what the note is now
+    rival.root, box, h("div", { class: "inline actions" }, save, cancel, count));
   let limit = Infinity;
   const draw = () => {
     preview.replaceChildren(...markdown(area.value));
     const length = [...area.value].length;
     setText(count, limit === Infinity ? "" : `${whole(length)} of ${whole(limit)} characters`);
-  };
-  const compare = () => {
-    changed.hidden = root.hidden || present === before || present === area.value;
-    setText(theirs, present === "" ? "(empty)" : present);
-    setText(save, changed.hidden ? "Save the note" : "Save mine instead");
   };
   const end = () => {
     root.hidden = true;
@@ -95,34 +128,30 @@ function makeEditor(page, onEnd) {
     event.preventDefault();
     const work = async () => {
       if ([...area.value].length > limit) throw new Error(`The note is too long: ${whole(limit)} characters at most.`);
-      await writeNote(page, area.value, changed.hidden ? before : present);
+      await writeNote(page, area.value, rival.present());
       end();
     };
     attempt(save, box, work).catch((error) => {
-      if (error.type === "NoteChanged") setText(box, `Not saved: ${error.message}`); // the next view has the other note
+      explain(error, box);
       area.focus();
     });
   });
   return {
     root,
     open: () => !root.hidden,
-    draft: () => (root.hidden || area.value === before ? null : { before, text: area.value }),
+    draft: () => (root.hidden || area.value === rival.began() ? null : { before: rival.began(), text: area.value }),
     begin(note, draft) {
-      before = draft?.before ?? note;
       area.value = draft?.text ?? note;
+      rival.begin(draft?.before ?? note);
       root.hidden = false;
       choices().then(({ limits }) => {
         limit = limits.note ?? Infinity;
         draw();
       }, () => {}); // without it, the server says if the note is too long
       draw();
-      compare();
       area.focus();
     },
-    see(note) {
-      present = note;
-      compare();
-    },
+    see: rival.see,
   };
 }
 
@@ -133,10 +162,12 @@ function tagLine(page, onFold) {
   const input = h("input", { id: newId("tags"), type: "text", autocomplete: "off", dir: "auto" });
   const hint = h("p", { class: "hint muted" });
   const save = h("button", { class: "primary" }, "Save the tags");
+  const typed = () => tagsIn(input.value);
+  const rival = makeRival("tags", () => textOf(typed()), save);
   const cancel = h("button", { type: "button" }, "Cancel");
   const box = errorBox();
   const form = h("form", { class: "editor", novalidate: true, hidden: true },
-    h("div", { class: "inline" }, h("label", { for: input.id }, "Tags, with commas between them"), input, save, cancel), hint, box);
+    h("div", { class: "inline" }, h("label", { for: input.id }, "Tags, with commas between them"), input, save, cancel), hint, rival.root, box);
   const rows = new Map();
   let tags = [];
   const end = () => {
@@ -150,7 +181,8 @@ function tagLine(page, onFold) {
     form.hidden = false;
     edit.hidden = true;
     onFold();
-    input.value = tags.join(", ");
+    input.value = textOf(tags);
+    rival.begin(input.value);
     input.focus();
     choices().then(({ limits }) => setText(hint, `${limits.tags} tags of ${limits.tag} characters at most.`), () => {});
   });
@@ -159,24 +191,32 @@ function tagLine(page, onFold) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const work = async () => {
-      await writeTags(page, input.value.split(",").map((tag) => tag.trim()).filter(Boolean));
+      await writeTags(page, typed(), tagsIn(rival.present()));
       end();
     };
-    attempt(save, box, work).catch(() => input.focus());
+    attempt(save, box, work).catch((error) => {
+      explain(error, box);
+      input.focus();
+    });
   });
   return {
     list,
     form,
     edit,
     editing: () => !form.hidden,
+    unsaved: () => !form.hidden && textOf(typed()) !== rival.began(),
     update(now) {
       tags = now;
+      rival.see(textOf(tags));
       syncRows(list, rows, tags, (tag) => tag, makeTag);
       list.hidden = tags.length === 0;
       setText(edit, tags.length === 0 ? "Add tags" : "Edit the tags");
     },
   };
 }
+
+const tagsIn = (text) => text.split(",").map((tag) => tag.trim()).filter(Boolean);
+const textOf = (tags) => tags.join(", ");
 
 function makeTag(tag) {
   const href = routeTo("/", new URLSearchParams({ tag }));
