@@ -151,24 +151,21 @@ def test_an_address_with_a_study_that_never_was_says_so(open_page, studies):
     expect(fact(page, "Leader").first).to_contain_text("deep")
 
 
-def test_at_most_eight_are_compared_and_others_are_found_by_name(open_page, tmp_path):
-    server = Site(tmp_path)
-    try:
-        for k in range(30):
-            server.create(f"number {k:02}")
-        page = open_page(server, route_with(*(f"number {k:02}" for k in range(12))))
-        expect(heads(page)).to_have_count(8)
-        expect(page.locator(".picker .note")).to_have_text("8 at most: untick one to tick another.")
-        page.get_by_label("Find a study").fill("number 27")
-        last = tick(page, "number 27")
-        expect(last).to_be_disabled()
-        tick(page, "number 03").uncheck()
-        last.check()
-        expect(heads(page).last).to_have_text("number 27")
-        expect(page.locator(".compared-chart .plot")).to_have_attribute("data-curves", "8")
-        assert_no_overflow(page)
-    finally:
-        server.stop()
+def test_at_most_eight_are_compared_and_others_are_found_by_name(open_page, start_server):
+    server = start_server()
+    for k in range(30):
+        server.create(f"number {k:02}")
+    page = open_page(server, route_with(*(f"number {k:02}" for k in range(12))))
+    expect(heads(page)).to_have_count(8)
+    expect(page.locator(".picker .note")).to_have_text("8 at most: untick one to tick another.")
+    page.get_by_label("Find a study").fill("number 27")
+    last = tick(page, "number 27")
+    expect(last).to_be_disabled()
+    tick(page, "number 03").uncheck()
+    last.check()
+    expect(heads(page).last).to_have_text("number 27")
+    expect(page.locator(".compared-chart .plot")).to_have_attribute("data-curves", "8")
+    assert_no_overflow(page)
 
 
 def test_a_lost_connection_is_told_and_what_is_shown_stays(open_page, studies):

@@ -49,7 +49,7 @@ def test_bias_alarm_is_explained(open_page, server):
     page.get_by_text("Show the table").click()
     expect(page.locator(".numbers tr").filter(has_text="wide")).to_contain_text("no value fits")
     expect(page.get_by_text("Connection lost")).to_be_hidden()
-    page.get_by_role("link", name="Studies").click()
+    page.get_by_role("link", name="Studies", exact=True).click()
     expect(page.get_by_role("listitem").filter(has_text="alarming")).to_contain_text("⚠ 1 bias alarm")
 
 
@@ -83,7 +83,7 @@ def test_variance_alarm_is_explained(open_page, server):
     expect(page.locator(".alarms.bias")).to_be_hidden()
     server.work("varied")
     expect(page.locator(".headline")).to_contain_text("VARIANCE ALARM: results vary more than was stated; take")
-    page.get_by_role("link", name="Studies").click()
+    page.get_by_role("link", name="Studies", exact=True).click()
     expect(page.get_by_role("listitem").filter(has_text="varied")).to_contain_text("variance alarm")
 
 
