@@ -151,6 +151,20 @@ def test_an_address_with_a_study_that_never_was_says_so(open_page, studies):
     expect(fact(page, "Leader").first).to_contain_text("deep")
 
 
+def test_a_study_that_cannot_be_read_says_why_in_its_column(open_page, start_server):
+    server = start_server()
+    for name in ("whole", "broken"):
+        server.create(name)
+        server.work(name, 3)
+    server.damage("broken")
+    page = open_page(server, route_with("whole", "broken"), expected="status of 500")
+    why = "study 'broken' cannot be read: event 1 of its journal was damaged"
+    expect(page.locator("th[data-missing] .missing")).to_contain_text(why)
+    expect(page.locator(".missing:visible")).to_have_count(1)
+    expect(fact(page, "Results").first).to_contain_text("3")
+    expect(page.locator("#connection")).to_be_empty()
+
+
 def test_at_most_eight_are_compared_and_others_are_found_by_name(open_page, start_server):
     server = start_server()
     for k in range(30):

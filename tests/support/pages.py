@@ -1,7 +1,9 @@
 """The page and its server, as the tests of the page use them."""
 
+import contextlib
 import json
 import os
+import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
@@ -72,6 +74,15 @@ class Site:
 
     def post(self, study, action, **body):
         return self.call(f"/{quote(study, safe='')}/{action}", body)
+
+    def damage(self, study):
+        """Spoil a study's journal, as a failing disk might. The server starts again meanwhile."""
+        self.stop()
+        with contextlib.closing(sqlite3.connect(self._storage.removeprefix("sqlite:///"))) as database:
+            (number,) = database.execute("SELECT id FROM mfbai_studies WHERE name = ?", (study,)).fetchone()
+            database.execute("UPDATE mfbai_events SET body = '{garbage' WHERE study = ? AND n > 0", (number,))
+            database.commit()
+        self.start()
 
     def work(self, study, most=1000):
         """Ask and tell, as a program would, until the verdict, or `most` times."""

@@ -15,10 +15,11 @@ const ABOUT =
   "How far each [study] is, and what it took. Compare what can be compared: each study has its own problem, and counts its " +
   "[cost] in its own unit.";
 const PAUSE = 2000; // ms between two looks
+const GONE = "There is no study of this name: it was deleted, or has another name.";
 const NONE = "No study is ticked. Tick two or more of those above.";
 
 export function comparePage(query) {
-  const entries = new Map(); // by name: {id, name, present, key, view, missing, stopper}
+  const entries = new Map(); // by name: {id, name, present, key, view, fault, stopper}
   const marksFor = makeMarks();
   const ticks = makeTicks(query, () => {
     keepAddress();
@@ -68,7 +69,7 @@ export function comparePage(query) {
     for (const name of ticks.names()) {
       if (entries.has(name)) continue;
       made += 1;
-      const entry = { id: made, name, present: name, key: null, view: null, missing: false, stopper: new AbortController() };
+      const entry = { id: made, name, present: name, key: null, view: null, fault: "", stopper: new AbortController() };
       entries.set(name, entry);
       follow(entry, look);
     }
@@ -118,13 +119,13 @@ async function follow(entry, onLook) {
     try {
       const view = await readView(entry);
       if (signal.aborted) return;
-      Object.assign(entry, { view, key: view.key, present: view.status.name, missing: false });
+      Object.assign(entry, { view, key: view.key, present: view.status.name, fault: "" });
       showLost(null);
     } catch (error) {
       if (signal.aborted) return;
+      showLost(error.status ? null : ""); // what the server answers concerns this study alone
       if (error.renamedTo) entry.present = error.renamedTo;
-      else if (error.isMissing) entry.missing = true;
-      else showLost(error.status ? error.message : "");
+      else if (error.status) entry.fault = error.isMissing ? GONE : error.message;
     }
     onLook(entry);
     await sleep(PAUSE, signal);

@@ -8,8 +8,6 @@ import { frame } from "./frame.js";
 import { lineSwatch } from "./marks.js";
 import { term } from "./terms.js";
 
-const GONE = "There is no study of this name: it was deleted, or has another name.";
-
 // Each fact: what it is called, and a maker of what its cells show, {root, update(view)}.
 const FACTS = [
   [() => "State", badgeCell],
@@ -62,7 +60,7 @@ function makeTable(columns) {
 function makeColumn({ name, mark }, onRemove) {
   const remove = h("button", { type: "button", class: "remove", "aria-label": `Leave out ${name}`, title: "Leave out" }, "×");
   remove.addEventListener("click", () => onRemove(name));
-  const missing = h("p", { class: "missing", hidden: true }, GONE);
+  const missing = h("p", { class: "missing", dir: "auto", hidden: true });
   const link = h("a", { href: studyRoute(name), dir: "auto" }, name);
   const head = h("th", { scope: "col", role: "columnheader" }, h("div", { class: "column-head" }, lineSwatch(mark), link, remove), missing);
   const facts = FACTS.map(([, make]) => make());
@@ -71,9 +69,10 @@ function makeColumn({ name, mark }, onRemove) {
   return {
     head,
     cells,
-    update({ view, missing: gone }) {
-      missing.hidden = !gone;
-      for (const cell of [head, ...cells]) setAttribute(cell, "data-missing", gone && "true");
+    update({ view, fault }) {
+      setText(missing, fault);
+      missing.hidden = fault === "";
+      for (const cell of [head, ...cells]) setAttribute(cell, "data-missing", fault !== "" && "true");
       if (view) for (const fact of facts) fact.update(view);
     },
   };
