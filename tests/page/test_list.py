@@ -130,6 +130,38 @@ def test_ticks_lead_to_the_comparison_and_stay(open_page, studies):
     assert page.locator("main img, main script").count() == 0
 
 
+def test_the_navigation_leads_to_the_comparison_of_what_is_ticked(open_page, studies):
+    page = open_page(studies)
+    page.get_by_label("Compare wing").check()
+    page.get_by_label("Compare prompt").check()
+    page.get_by_role("navigation").get_by_role("link", name="Compare").click()
+    expect(page.locator(".compared thead a")).to_have_text(["wing", "prompt"])
+    page.get_by_role("button", name="Leave out wing").click()
+    page.get_by_role("link", name="New study").click()
+    page.get_by_role("navigation").get_by_role("link", name="Compare").click()
+    expect(page.locator(".compared thead a")).to_have_text(["prompt"])
+    page.get_by_role("link", name="Studies", exact=True).click()
+    expect(page.get_by_label("Compare prompt")).to_be_checked()
+
+
+def test_ticks_of_studies_that_are_gone_are_dropped(open_page, server):
+    """What is only filtered out stays ticked."""
+    for name in ("kept tick", "deleted tick", "renamed tick"):
+        server.create(name)
+    page = open_page(server, "#/?search=kept&with=kept+tick&with=deleted+tick&with=renamed+tick&with=never+there")
+    expect(page.locator(".chosen .button")).to_have_text("Compare 3 ticked")
+    server.post("deleted tick", "delete", name="deleted tick")
+    server.post("renamed tick", "rename", name="tick with a new name")
+    page.reload()
+    expect(page.locator(".chosen .button")).to_have_text("Compare 1 ticked")
+    assert page.url.endswith("#/?search=kept&with=kept+tick")
+    page.get_by_label("Search").fill("another study")
+    expect(page.locator(".counted")).to_have_text("No study matches.")
+    expect(page.locator(".chosen .button")).to_have_text("Compare 1 ticked")
+    server.post("kept tick", "delete", name="kept tick")
+    expect(page.locator(".chosen .button")).to_have_text("Compare studies")
+
+
 def test_keyboard_alone_filters_ticks_and_opens(open_page, studies):
     page = open_page(studies)
     expect(page.locator(".study")).to_have_count(5)
