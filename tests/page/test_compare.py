@@ -126,22 +126,48 @@ def test_the_comparison_is_live(open_page, server):
     expect(fact(page, "State").last).to_contain_text("paused")
 
 
-def test_studies_that_are_renamed_or_deleted_are_followed(open_page, server):
-    for name in ("stays", "moves", "leaves"):
+def test_states_in_the_picker_are_those_of_now(open_page, start_server):
+    server = start_server()
+    for name in ("shown", "offered", "last"):
         server.create(name)
-    page = open_page(server, route_with("stays", "moves", "leaves"), expected=REFUSED)
+    page = open_page(server, route_with("shown"))
+    states = page.locator(".picks li")
+    expect(states).to_have_text(["shown● running", "last● running", "offered● running"])
+    server.post("shown", "pause")
+    expect(fact(page, "State")).to_contain_text(["paused"])
+    assert states.first.inner_text().split() == ["shown", "‖", "paused"]
+    server.work("offered")
+    expect(states).to_have_text(["shown‖ paused", "last● running", "offered✓ decided"])
+
+
+def test_without_a_study_nobody_is_asked_to_tick_one(open_page, start_server):
+    server = start_server()
+    page = open_page(server, "#/compare")
+    expect(page.locator(".picker .note")).to_have_text("There is no study yet: create some first.")
+    expect(page.locator(".none")).to_have_text("No study is ticked.")
+    server.create("first of all")
+    expect(page.locator(".picks li")).to_contain_text(["first of all"])
+    expect(page.locator(".picker .note")).to_have_text("Tick up to 8.")
+    page.get_by_label("Find a study").fill("another")
+    expect(page.locator(".picker .note")).to_have_text("No study matches.")
+
+
+def test_studies_that_are_renamed_or_deleted_are_followed(open_page, server):
+    for name in ("stays", "wanders", "leaves"):
+        server.create(name)
+    page = open_page(server, route_with("stays", "wanders", "leaves"), expected=REFUSED)
     expect(fact(page, "Results")).to_have_count(3)
-    server.post("moves", "rename", name="moved")
-    expect(heads(page)).to_have_text(["stays", "moved", "leaves"])
-    assert "moved" in page.url
-    assert "moves" not in page.url
-    expect(tick(page, "moved")).to_be_checked()
-    expect(tick(page, "moves")).to_have_count(0)
+    server.post("wanders", "rename", name="wandered off")
+    expect(heads(page)).to_have_text(["stays", "wandered off", "leaves"])
+    assert "wandered+off" in page.url
+    assert "wanders" not in page.url
+    expect(tick(page, "wandered off")).to_be_checked()
+    expect(tick(page, "wanders")).to_have_count(0)
     server.post("leaves", "delete", name="leaves")
     expect(page.locator(".missing:visible")).to_contain_text("There is no study of this name")
     expect(page.locator("th[data-missing]")).to_contain_text("leaves")
     page.get_by_role("button", name="Leave out leaves").click()
-    expect(heads(page)).to_have_text(["stays", "moved"])
+    expect(heads(page)).to_have_text(["stays", "wandered off"])
     expect(page.locator("#connection")).to_be_empty()
 
 
