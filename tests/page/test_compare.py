@@ -191,6 +191,27 @@ def test_a_study_that_cannot_be_read_says_why_in_its_column(open_page, start_ser
     expect(page.locator("#connection")).to_be_empty()
 
 
+def test_a_very_long_name_leaves_room_for_the_table(open_page, server):
+    longest = [f"{'a study with a long name ' * 7}{k:025}" for k in range(2)]
+    for name in longest:
+        server.create(name)
+    page = open_page(server, route_with(*longest))
+    expect(heads(page)).to_have_count(2)
+    short = heads(page).all_inner_texts()
+    assert len(set(short)) == 2
+    assert max(map(len, short)) <= 60
+    assert page.locator(".compared thead").bounding_box()["height"] < 250
+    expect(page.locator(".compared-chart .legend a")).to_have_text(longest)
+    assert_no_overflow(page)
+
+
+def test_no_curve_looks_like_the_line_to_reach(open_page, server):
+    page = open_page(server)
+    marks = page.evaluate('async () => (await import("/static/marks.js")).MARKS.map(({ colour }) => colour)')
+    assert len(set(marks)) == 8
+    assert "--muted" not in marks
+
+
 def test_at_most_eight_are_compared_and_others_are_found_by_name(open_page, start_server):
     server = start_server()
     for k in range(30):
