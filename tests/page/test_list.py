@@ -211,6 +211,14 @@ def test_nothing_scrolls_sideways(open_page, studies, device, scheme):
     take_picture(page, f"list-{scheme}-{'phone' if device else 'desk'}")
 
 
+def test_the_navigation_breaks_no_word_on_a_narrow_screen(open_page, studies):
+    page = open_page(studies, viewport={"width": 320, "height": 600})
+    heights = page.locator("nav a").evaluate_all("all => all.map((link) => link.clientHeight)")
+    assert len(heights) == 3
+    assert max(heights) < 45  # one line
+    assert_no_overflow(page)
+
+
 def test_two_hundred_studies_are_listed_quickly(open_page, start_server):
     """The page needs little of the time between two looks to redraw them all, in another order."""
     server = start_server()
@@ -218,8 +226,9 @@ def test_two_hundred_studies_are_listed_quickly(open_page, start_server):
         server.create(f"study {k:03}")
     page = open_page(server, "#/?sort=name&descending=false")
     expect(page.locator(".counted")).to_have_text(f"{MANY} studies; the first 100 are shown.")
-    page.get_by_role("button", name="Show more").click()
+    page.get_by_role("button", name="Show more").press("Enter")
     expect(page.locator(".study")).to_have_count(MANY)
+    expect(page.locator(".study", has_text="study 100")).to_be_focused()  # the button is gone
     expect(page.locator(".study .facts").last).to_contain_text("3 arms")
     answer = server.call(f"?limit={MANY}&sort=name&descending=true")
     redraw = """async (answer) => {

@@ -58,12 +58,15 @@ export function listPage(query) {
     chosen.update();
   };
   const update = ({ studies, total, tags }) => {
+    const before = last.length;
+    const onMore = document.activeElement === more;
     last = studies;
     filters.update(tags);
     filters.root.hidden = total === 0 && !filters.some();
     showTicks();
     setText(note, noteFor(studies.length, total, filters.some()));
     more.hidden = studies.length >= Math.min(total, MOST);
+    if (onMore && more.hidden) list.querySelectorAll("a.study")[before]?.focus(); // the first of those that were added
   };
   const keepAddress = () => {
     const now = filters.write();
