@@ -192,7 +192,7 @@ def test_a_study_that_cannot_be_read_says_why_in_its_column(open_page, start_ser
 
 
 def test_a_very_long_name_leaves_room_for_the_table(open_page, server):
-    longest = [f"{'a study with a long name ' * 7}{k:025}" for k in range(2)]
+    longest = [f"{'a study that is called so ' * 6}{k:025}" for k in range(2)]
     for name in longest:
         server.create(name)
     page = open_page(server, route_with(*longest))

@@ -151,7 +151,7 @@ def test_ticks_of_studies_that_are_gone_are_dropped(open_page, server):
     page = open_page(server, "#/?search=kept&with=kept+tick&with=deleted+tick&with=renamed+tick&with=never+there")
     expect(page.locator(".chosen .button")).to_have_text("Compare 3 ticked")
     server.post("deleted tick", "delete", name="deleted tick")
-    server.post("renamed tick", "rename", name="tick with a new name")
+    server.post("renamed tick", "rename", name="tick called otherwise")
     page.reload()
     expect(page.locator(".chosen .button")).to_have_text("Compare 1 ticked")
     assert page.url.endswith("#/?search=kept&with=kept+tick")

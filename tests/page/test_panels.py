@@ -247,8 +247,8 @@ def test_long_names_that_begin_alike_are_told_apart(open_page, server, device):
 
 
 def test_short_names_leave_the_room_to_the_bars(open_page, server):
-    server.create("short names")
-    page = open_page(server, route_to("short names"), viewport={"width": 1280, "height": 900})
+    server.create("briefly called")
+    page = open_page(server, route_to("briefly called"), viewport={"width": 1280, "height": 900})
     expect(page.locator(".evidence-rows .arm")).to_have_count(3)
     assert page.locator("[data-wide-names]").count() == 0
     name, track = (page.locator(f".evidence-rows {part}").first.bounding_box() for part in (".arm", ".track"))

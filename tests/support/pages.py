@@ -102,7 +102,7 @@ def route_to(study):
 
 def create_by_form(page, name, **choices):
     page.get_by_role("link", name="New study").last.click()
-    page.get_by_label("Name").fill(name)
+    page.get_by_label("Name", exact=True).fill(name)
     if choices:
         page.get_by_text("More settings").click()
     for label, choice in choices.items():
