@@ -29,6 +29,11 @@ def test_unknown_name_suggests_the_nearest():
     assert str(error) == "unknown strategy 'mf-gard': did you mean 'mf-grad'? known: mf-grad, uniform"
 
 
+def test_of_long_names_only_some_are_listed():
+    told = str(unknown_name("study", "xyz", [f"{k}{'n' * 199}" for k in range(20)]))
+    assert told.endswith(f"known: 0{'n' * 199} and 19 more")
+
+
 def test_unknown_name_without_a_near_one_lists_what_is_known():
     assert str(unknown_name("strategy", "xyz", ["mf-grad"])) == "unknown strategy 'xyz': known: mf-grad"
 

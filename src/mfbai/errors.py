@@ -31,7 +31,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 MOST_KNOWN = 30  # names listed for someone who gave another
-LONGEST_KNOWN = 60  # characters of each
+LONGEST_KNOWN = 300  # characters of these, so that long ones do not bury the rest
 MOST_COMPARED = 10_000  # names among which to look for one like it: that takes some 20 us each
 
 
@@ -157,9 +157,11 @@ def suggestion(name: str, known: Iterable[str]) -> str:
         return "there are none"
     near = difflib.get_close_matches(name, known, n=1) if len(known) <= MOST_COMPARED else []
     hint = f"did you mean {near[0]!r}? " if near else ""
-    others = f" and {len(known) - MOST_KNOWN} more" if len(known) > MOST_KNOWN else ""
-    shown = (word if len(word) <= LONGEST_KNOWN else f"{word[: LONGEST_KNOWN - 1]}…" for word in known[:MOST_KNOWN])
-    return f"{hint}known: {', '.join(shown)}{others}"
+    listed = known[:MOST_KNOWN]
+    while len(listed) > 1 and len(", ".join(listed)) > LONGEST_KNOWN:
+        listed.pop()
+    others = f" and {len(known) - len(listed)} more" if len(known) > len(listed) else ""
+    return f"{hint}known: {', '.join(listed)}{others}"
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:

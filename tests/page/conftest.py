@@ -33,7 +33,20 @@ def browser():
 
 
 @pytest.fixture
-def open_page(browser):
+def start_server(tmp_path_factory):
+    """Starts a server of the test's own. It stops after all pages are closed: one that still polls would complain."""
+    with contextlib.ExitStack() as stack:
+
+        def started(token=None):
+            running = Site(tmp_path_factory.mktemp("own"), token)
+            stack.callback(running.stop)
+            return running
+
+        yield started
+
+
+@pytest.fixture
+def open_page(browser, start_server):  # a page is closed before its server stops
     """Opens the page at a route. What its console says fails the test, unless `expected`; so do foreign requests."""
     complaints = []
     with contextlib.ExitStack() as stack:

@@ -126,22 +126,48 @@ def test_the_comparison_is_live(open_page, server):
     expect(fact(page, "State").last).to_contain_text("paused")
 
 
-def test_studies_that_are_renamed_or_deleted_are_followed(open_page, server):
-    for name in ("stays", "moves", "leaves"):
+def test_states_in_the_picker_are_those_of_now(open_page, start_server):
+    server = start_server()
+    for name in ("shown", "offered", "last"):
         server.create(name)
-    page = open_page(server, route_with("stays", "moves", "leaves"), expected=REFUSED)
+    page = open_page(server, route_with("shown"))
+    states = page.locator(".picks li")
+    expect(states).to_have_text(["shown● running", "last● running", "offered● running"])
+    server.post("shown", "pause")
+    expect(fact(page, "State")).to_contain_text(["paused"])
+    assert states.first.inner_text().split() == ["shown", "‖", "paused"]
+    server.work("offered")
+    expect(states).to_have_text(["shown‖ paused", "last● running", "offered✓ decided"])
+
+
+def test_without_a_study_nobody_is_asked_to_tick_one(open_page, start_server):
+    server = start_server()
+    page = open_page(server, "#/compare")
+    expect(page.locator(".picker .note")).to_have_text("There is no study yet: create some first.")
+    expect(page.locator(".none")).to_have_text("No study is ticked.")
+    server.create("first of all")
+    expect(page.locator(".picks li")).to_contain_text(["first of all"])
+    expect(page.locator(".picker .note")).to_have_text("Tick up to 8.")
+    page.get_by_label("Find a study").fill("another")
+    expect(page.locator(".picker .note")).to_have_text("No study matches.")
+
+
+def test_studies_that_are_renamed_or_deleted_are_followed(open_page, server):
+    for name in ("stays", "wanders", "leaves"):
+        server.create(name)
+    page = open_page(server, route_with("stays", "wanders", "leaves"), expected=REFUSED)
     expect(fact(page, "Results")).to_have_count(3)
-    server.post("moves", "rename", name="moved")
-    expect(heads(page)).to_have_text(["stays", "moved", "leaves"])
-    assert "moved" in page.url
-    assert "moves" not in page.url
-    expect(tick(page, "moved")).to_be_checked()
-    expect(tick(page, "moves")).to_have_count(0)
+    server.post("wanders", "rename", name="wandered off")
+    expect(heads(page)).to_have_text(["stays", "wandered off", "leaves"])
+    assert "wandered+off" in page.url
+    assert "wanders" not in page.url
+    expect(tick(page, "wandered off")).to_be_checked()
+    expect(tick(page, "wanders")).to_have_count(0)
     server.post("leaves", "delete", name="leaves")
     expect(page.locator(".missing:visible")).to_contain_text("There is no study of this name")
     expect(page.locator("th[data-missing]")).to_contain_text("leaves")
     page.get_by_role("button", name="Leave out leaves").click()
-    expect(heads(page)).to_have_text(["stays", "moved"])
+    expect(heads(page)).to_have_text(["stays", "wandered off"])
     expect(page.locator("#connection")).to_be_empty()
 
 
@@ -151,24 +177,56 @@ def test_an_address_with_a_study_that_never_was_says_so(open_page, studies):
     expect(fact(page, "Leader").first).to_contain_text("deep")
 
 
-def test_at_most_eight_are_compared_and_others_are_found_by_name(open_page, tmp_path):
-    server = Site(tmp_path)
-    try:
-        for k in range(30):
-            server.create(f"number {k:02}")
-        page = open_page(server, route_with(*(f"number {k:02}" for k in range(12))))
-        expect(heads(page)).to_have_count(8)
-        expect(page.locator(".picker .note")).to_have_text("8 at most: untick one to tick another.")
-        page.get_by_label("Find a study").fill("number 27")
-        last = tick(page, "number 27")
-        expect(last).to_be_disabled()
-        tick(page, "number 03").uncheck()
-        last.check()
-        expect(heads(page).last).to_have_text("number 27")
-        expect(page.locator(".compared-chart .plot")).to_have_attribute("data-curves", "8")
-        assert_no_overflow(page)
-    finally:
-        server.stop()
+def test_a_study_that_cannot_be_read_says_why_in_its_column(open_page, start_server):
+    server = start_server()
+    for name in ("whole", "broken"):
+        server.create(name)
+        server.work(name, 3)
+    server.damage("broken")
+    page = open_page(server, route_with("whole", "broken"), expected="status of 500")
+    why = "study 'broken' cannot be read: event 1 of its journal was damaged"
+    expect(page.locator("th[data-missing] .missing")).to_contain_text(why)
+    expect(page.locator(".missing:visible")).to_have_count(1)
+    expect(fact(page, "Results").first).to_contain_text("3")
+    expect(page.locator("#connection")).to_be_empty()
+
+
+def test_a_very_long_name_leaves_room_for_the_table(open_page, server):
+    longest = [f"{'a study that is called so ' * 6}{k:025}" for k in range(2)]
+    for name in longest:
+        server.create(name)
+    page = open_page(server, route_with(*longest))
+    expect(heads(page)).to_have_count(2)
+    short = heads(page).all_inner_texts()
+    assert len(set(short)) == 2
+    assert max(map(len, short)) <= 60
+    assert page.locator(".compared thead").bounding_box()["height"] < 250
+    expect(page.locator(".compared-chart .legend a")).to_have_text(longest)
+    assert_no_overflow(page)
+
+
+def test_no_curve_looks_like_the_line_to_reach(open_page, server):
+    page = open_page(server)
+    marks = page.evaluate('async () => (await import("/static/marks.js")).MARKS.map(({ colour }) => colour)')
+    assert len(set(marks)) == 8
+    assert "--muted" not in marks
+
+
+def test_at_most_eight_are_compared_and_others_are_found_by_name(open_page, start_server):
+    server = start_server()
+    for k in range(30):
+        server.create(f"number {k:02}")
+    page = open_page(server, route_with(*(f"number {k:02}" for k in range(12))))
+    expect(heads(page)).to_have_count(8)
+    expect(page.locator(".picker .note")).to_have_text("8 at most: untick one to tick another.")
+    page.get_by_label("Find a study").fill("number 27")
+    last = tick(page, "number 27")
+    expect(last).to_be_disabled()
+    tick(page, "number 03").uncheck()
+    last.check()
+    expect(heads(page).last).to_have_text("number 27")
+    expect(page.locator(".compared-chart .plot")).to_have_attribute("data-curves", "8")
+    assert_no_overflow(page)
 
 
 def test_a_lost_connection_is_told_and_what_is_shown_stays(open_page, studies):

@@ -14,7 +14,6 @@ from support.pages import (
     REFUSED,
     SCRIPT,
     SPEC,
-    Site,
     assert_no_overflow,
     create_by_form,
     evaluate_by_hand,
@@ -59,7 +58,7 @@ def test_every_panel_follows_a_study_to_its_verdict(open_page, server):
     expect(page.locator(".headline")).to_contain_text("'deep'")
     expect(page.locator(".evidence [data-state=reached]")).to_have_count(2)
     expect(page.locator(".recent li").first).to_contain_text("verdict")
-    page.get_by_role("link", name="Studies").click()
+    page.get_by_role("link", name="Studies", exact=True).click()
     expect(page.get_by_role("listitem").filter(has_text="journey")).to_contain_text("Answer: deep")
 
 
@@ -161,43 +160,37 @@ def test_names_that_look_like_scripts_are_text(open_page, server):
     assert page.locator("main img, main script").count() == 0
 
 
-def test_lost_connection_is_told_and_found_again(open_page, tmp_path):
-    server = Site(tmp_path)
-    try:
-        server.create("lost")
-        page = open_page(server, route_to("lost"), expected=AWAY)
-        expect(page.locator(".headline")).not_to_be_empty()
-        server.stop()
-        expect(page.locator("#connection")).to_contain_text("Connection lost, trying again")
-        page.get_by_role("button", name="Ask for a trial").click()
-        expect(page.locator(".by-hand .error")).to_contain_text("cannot be reached")
-        server.start()
-        expect(page.locator("#connection")).to_be_empty()
-        server.work("lost", 1)
-        expect(page.locator(".tile.evaluation strong")).to_have_text("1")
-    finally:
-        server.stop()
+def test_lost_connection_is_told_and_found_again(open_page, start_server):
+    server = start_server()
+    server.create("lost")
+    page = open_page(server, route_to("lost"), expected=AWAY)
+    expect(page.locator(".headline")).not_to_be_empty()
+    server.stop()
+    expect(page.locator("#connection")).to_contain_text("Connection lost, trying again")
+    page.get_by_role("button", name="Ask for a trial").click()
+    expect(page.locator(".by-hand .error")).to_contain_text("cannot be reached")
+    server.start()
+    expect(page.locator("#connection")).to_be_empty()
+    server.work("lost", 1)
+    expect(page.locator(".tile.evaluation strong")).to_have_text("1")
 
 
-def test_token_is_asked_for_and_kept(open_page, tmp_path):
-    server = Site(tmp_path, TOKEN)
-    try:
-        server.create("secret")
-        page = open_page(server, route_to("secret"), expected=f"{REFUSED}|{AWAY}")
-        for wrong in ("a wrong one", "\N{BULLET}" * 16, "\u0442\u043e\u043a\u0435\u043d"):
-            page.get_by_label("Token", exact=True).fill(wrong)
-            page.get_by_role("button", name="Continue").click()
-            expect(page.locator(".token .error")).to_contain_text("not accepted")
-            expect(page.get_by_label("Token", exact=True)).to_have_value("")
-            expect(page.locator("#connection")).to_be_empty()
-        page.get_by_label("Token", exact=True).fill(TOKEN)
+def test_token_is_asked_for_and_kept(open_page, start_server):
+    server = start_server(TOKEN)
+    server.create("secret")
+    page = open_page(server, route_to("secret"), expected=f"{REFUSED}|{AWAY}")
+    for wrong in ("a wrong one", "\N{BULLET}" * 16, "\u0442\u043e\u043a\u0435\u043d"):
+        page.get_by_label("Token", exact=True).fill(wrong)
         page.get_by_role("button", name="Continue").click()
-        expect(page.locator(".headline")).not_to_be_empty()
-        with page.expect_download() as download:
-            page.get_by_role("button", name="Download the certificate").click()
-        assert download.value.suggested_filename == "secret.json"
-        page.reload()
-        expect(page.locator(".headline")).not_to_be_empty()
-        assert page.locator("form.token").count() == 0
-    finally:
-        server.stop()
+        expect(page.locator(".token .error")).to_contain_text("not accepted")
+        expect(page.get_by_label("Token", exact=True)).to_have_value("")
+        expect(page.locator("#connection")).to_be_empty()
+    page.get_by_label("Token", exact=True).fill(TOKEN)
+    page.get_by_role("button", name="Continue").click()
+    expect(page.locator(".headline")).not_to_be_empty()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the certificate").click()
+    assert download.value.suggested_filename == "secret.json"
+    page.reload()
+    expect(page.locator(".headline")).not_to_be_empty()
+    assert page.locator("form.token").count() == 0

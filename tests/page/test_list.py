@@ -89,7 +89,8 @@ def test_what_is_chosen_is_in_the_address_and_survives_coming_back(open_page, st
     expect_names(page, "prompt")
     expect(page.get_by_label("State")).to_have_value("paused")
     page.locator(".study").click()
-    page.get_by_role("link", name="Studies").click()
+    expect(page.locator(".headline")).to_contain_text("Paused:")
+    page.get_by_role("link", name="Studies", exact=True).click()
     expect_names(page, "prompt")
     page.reload()
     expect_names(page, "prompt")
@@ -127,6 +128,38 @@ def test_ticks_lead_to_the_comparison_and_stay(open_page, studies):
     page.get_by_role("button", name="Untick all").click()
     expect(page.get_by_label("Compare wing")).not_to_be_checked()
     assert page.locator("main img, main script").count() == 0
+
+
+def test_the_navigation_leads_to_the_comparison_of_what_is_ticked(open_page, studies):
+    page = open_page(studies)
+    page.get_by_label("Compare wing").check()
+    page.get_by_label("Compare prompt").check()
+    page.get_by_role("navigation").get_by_role("link", name="Compare").click()
+    expect(page.locator(".compared thead a")).to_have_text(["wing", "prompt"])
+    page.get_by_role("button", name="Leave out wing").click()
+    page.get_by_role("link", name="New study").click()
+    page.get_by_role("navigation").get_by_role("link", name="Compare").click()
+    expect(page.locator(".compared thead a")).to_have_text(["prompt"])
+    page.get_by_role("link", name="Studies", exact=True).click()
+    expect(page.get_by_label("Compare prompt")).to_be_checked()
+
+
+def test_ticks_of_studies_that_are_gone_are_dropped(open_page, server):
+    """What is only filtered out stays ticked."""
+    for name in ("kept tick", "deleted tick", "renamed tick"):
+        server.create(name)
+    page = open_page(server, "#/?search=kept&with=kept+tick&with=deleted+tick&with=renamed+tick&with=never+there")
+    expect(page.locator(".chosen .button")).to_have_text("Compare 3 ticked")
+    server.post("deleted tick", "delete", name="deleted tick")
+    server.post("renamed tick", "rename", name="tick called otherwise")
+    page.reload()
+    expect(page.locator(".chosen .button")).to_have_text("Compare 1 ticked")
+    assert page.url.endswith("#/?search=kept&with=kept+tick")
+    page.get_by_label("Search").fill("another study")
+    expect(page.locator(".counted")).to_have_text("No study matches.")
+    expect(page.locator(".chosen .button")).to_have_text("Compare 1 ticked")
+    server.post("kept tick", "delete", name="kept tick")
+    expect(page.locator(".chosen .button")).to_have_text("Compare studies")
 
 
 def test_keyboard_alone_filters_ticks_and_opens(open_page, studies):
@@ -178,36 +211,42 @@ def test_nothing_scrolls_sideways(open_page, studies, device, scheme):
     take_picture(page, f"list-{scheme}-{'phone' if device else 'desk'}")
 
 
-def test_two_hundred_studies_are_listed_quickly(open_page, tmp_path):
+def test_the_navigation_breaks_no_word_on_a_narrow_screen(open_page, studies):
+    page = open_page(studies, viewport={"width": 320, "height": 600})
+    heights = page.locator("nav a").evaluate_all("all => all.map((link) => link.clientHeight)")
+    assert len(heights) == 3
+    assert max(heights) < 45  # one line
+    assert_no_overflow(page)
+
+
+def test_two_hundred_studies_are_listed_quickly(open_page, start_server):
     """The page needs little of the time between two looks to redraw them all, in another order."""
-    server = Site(tmp_path)
-    try:
-        for k in range(MANY):
-            server.create(f"study {k:03}")
-        page = open_page(server, "#/?sort=name&descending=false")
-        expect(page.locator(".counted")).to_have_text(f"{MANY} studies; the first 100 are shown.")
-        page.get_by_role("button", name="Show more").click()
-        expect(page.locator(".study")).to_have_count(MANY)
-        expect(page.locator(".study .facts").last).to_contain_text("3 arms")
-        answer = server.call(f"?limit={MANY}&sort=name&descending=true")
-        redraw = """async (answer) => {
-            const { syncRows } = await import("/static/dom.js");
-            const { makeRow } = await import("/static/list_row.js");
-            const ticks = { has: () => false, full: () => false, set() {} };
-            const list = document.createElement("ul");
-            document.querySelector("main").append(list);
-            const rows = new Map();
-            const draw = (studies) => {
-              const began = performance.now();
-              syncRows(list, rows, studies, ({ name }) => name, (study) => makeRow(study, ticks), ticks);
-              list.getBoundingClientRect();
-              return performance.now() - began;
-            };
-            draw(answer.studies);
-            return [draw(answer.studies), draw(answer.studies.toReversed())];
-        }"""
-        same, reversed_ = page.evaluate(redraw, answer)
-        assert same < 500, "ms, on a busy machine"
-        assert reversed_ < 1500, "ms, on a busy machine"
-    finally:
-        server.stop()
+    server = start_server()
+    for k in range(MANY):
+        server.create(f"study {k:03}")
+    page = open_page(server, "#/?sort=name&descending=false")
+    expect(page.locator(".counted")).to_have_text(f"{MANY} studies; the first 100 are shown.")
+    page.get_by_role("button", name="Show more").press("Enter")
+    expect(page.locator(".study")).to_have_count(MANY)
+    expect(page.locator(".study", has_text="study 100")).to_be_focused()  # the button is gone
+    expect(page.locator(".study .facts").last).to_contain_text("3 arms")
+    answer = server.call(f"?limit={MANY}&sort=name&descending=true")
+    redraw = """async (answer) => {
+        const { syncRows } = await import("/static/dom.js");
+        const { makeRow } = await import("/static/list_row.js");
+        const ticks = { has: () => false, full: () => false, set() {} };
+        const list = document.createElement("ul");
+        document.querySelector("main").append(list);
+        const rows = new Map();
+        const draw = (studies) => {
+          const began = performance.now();
+          syncRows(list, rows, studies, ({ name }) => name, (study) => makeRow(study, ticks), ticks);
+          list.getBoundingClientRect();
+          return performance.now() - began;
+        };
+        draw(answer.studies);
+        return [draw(answer.studies), draw(answer.studies.toReversed())];
+    }"""
+    same, reversed_ = page.evaluate(redraw, answer)
+    assert same < 500, "ms, on a busy machine"
+    assert reversed_ < 1500, "ms, on a busy machine"

@@ -32,6 +32,12 @@ CASES = {
     "# One\n###### Six ##": "<h3>One</h3><h6>Six</h6>",
     "a\nb\n\nc": "<p>a<br>b</p><p>c</p>",
     "*a* _b_ **c** __d__ ~~e~~": "<p><em>a</em> <em>b</em> <strong>c</strong> <strong>d</strong> <s>e</s></p>",
+    "***a*** ___b___": "<p><strong><em>a</em></strong> <strong><em>b</em></strong></p>",
+    "a\\\nb\\": "<p>a<br>b\\</p>",
+    "[a](https://x.org/A_(b)) c)": f'<p><a href="https://x.org/A_(b)" {LINK}>a</a> c)</p>',
+    "[a](https://x.org/ \"A title (1)\") [b](http://x.org 'c')": f'<p><a href="https://x.org/" {LINK}>a</a> '
+    f'<a href="http://x.org/" {LINK}>b</a></p>',
+    "![a *b*](http://x.org/p.png)": f'<p><a href="http://x.org/p.png" {LINK}>a *b*</a></p>',
     "**a *b* c**": "<p><strong>a <em>b</em> c</strong></p>",
     "snake_case_name, 2 * 3 * 4": "<p>snake_case_name, 2 * 3 * 4</p>",
     r"\*a\* \\ \x": r"<p>*a* \ \x</p>",
@@ -76,6 +82,10 @@ HOSTILE = [
     "[a](#/study/b)",
     "[a](blob:http://x.org/1)",
     "[](http://x.org)",
+    '[a](javascript:alert(1) "t")',
+    "[a](javascript:alert((1)))",
+    '[a](http://x.org/ "t" onclick="alert(1)")',
+    '[a](http://x.org/ "t" (javascript:alert(1)))',
     f'[{IMAGE}](http://x.org/"onmouseover="alert(1))',
     "![p](http://x.org/p.png)",
     '<a href="javascript:alert(1)">a</a>',
@@ -104,7 +114,26 @@ def test_hostile_notes_stay_text(render, browser, text):
 
 
 @pytest.mark.parametrize(
-    "seed", ["*", "_", "**a", "`", "[", "[](", "> ", "- ", "*a **b ", "~~", "`` ` ", "![[", "http://", "\\"]
+    "seed",
+    [
+        "*",
+        "_",
+        "**a",
+        "`",
+        "[",
+        "[](",
+        "> ",
+        "- ",
+        "*a **b ",
+        "~~",
+        "`` ` ",
+        "![[",
+        "http://",
+        "\\",
+        "***a ",
+        "[a](x(",
+        '[[a](x "   ',
+    ],
 )
 def test_the_longest_note_is_drawn_at_once(browser, server, seed):
     """Whatever is repeated, the time does not explode."""

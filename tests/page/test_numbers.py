@@ -35,6 +35,12 @@ def test_only_plain_numbers_are_read(open_page, server):
     assert formatted(page, "readNumber", ["1e999"], ["-1e999"]) == ["“1e999” is too large.", "“-1e999” is too large."]
 
 
+def test_what_is_short_of_the_whole_does_not_read_as_the_whole(open_page, server):
+    texts = {0: "0 %", 1e-12: "< 1 %", 0.002: "< 1 %", 0.01: "1 %", 0.994: "99 %", 0.996: "> 99 %", 0.9999: "> 99 %"}
+    texts |= {1 - 1e-12: "100 %", 1: "100 %", 1.2: "120 %"}
+    assert formatted(open_page(server), "percent", *([share] for share in texts)) == list(texts.values())
+
+
 def test_numbers_are_written_as_by_the_server(open_page, server):
     chance = random.Random(1)
     values = [chance.choice((-1, 1)) * chance.uniform(1, 10) * 10 ** chance.randint(-12, 14) for _ in range(500)]

@@ -1,5 +1,6 @@
 """What the panels of a study say."""
 
+import json
 import re
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def test_bias_alarm_is_explained(open_page, server):
     page.get_by_text("Show the table").click()
     expect(page.locator(".numbers tr").filter(has_text="wide")).to_contain_text("no value fits")
     expect(page.get_by_text("Connection lost")).to_be_hidden()
-    page.get_by_role("link", name="Studies").click()
+    page.get_by_role("link", name="Studies", exact=True).click()
     expect(page.get_by_role("listitem").filter(has_text="alarming")).to_contain_text("⚠ 1 bias alarm")
 
 
@@ -83,7 +84,7 @@ def test_variance_alarm_is_explained(open_page, server):
     expect(page.locator(".alarms.bias")).to_be_hidden()
     server.work("varied")
     expect(page.locator(".headline")).to_contain_text("VARIANCE ALARM: results vary more than was stated; take")
-    page.get_by_role("link", name="Studies").click()
+    page.get_by_role("link", name="Studies", exact=True).click()
     expect(page.get_by_role("listitem").filter(has_text="varied")).to_contain_text("variance alarm")
 
 
@@ -224,3 +225,49 @@ def test_a_panel_is_one_file_and_one_line(open_page, server):
     server.post("with a panel", "add", arm="wide", fidelity="coarse", values=[0.7, 0.8])
     expect(panel.locator("li")).to_have_text(["coarse: 2 results", "fine: 0 results"])
     expect(panel.locator(".note")).to_have_text("“with a panel” shows 3 of 3 arms.")
+
+
+NAMED = ".evidence-rows .arm, .interval-rows .arm, .spend tbody th, .shares .legend .arm"
+
+
+@pytest.mark.parametrize("device", [{"viewport": {"width": 1280, "height": 900}}, PHONE], ids=["desktop", "phone"])
+def test_long_names_that_begin_alike_are_told_apart(open_page, server, device):
+    arms = [f"design number {k} with a long name" for k in range(7)]
+    name = f"alike {len(device)}"
+    server.create(name, SPEC.replace('["baseline", "wide", "deep"]', json.dumps(arms)))
+    server.post(name, "tell", trial=server.post(name, "ask")["trials"][0]["id"], value=0.5)
+    page = open_page(server, route_to(name), **device)
+    expect(page.locator(".spend tbody th")).to_have_count(len(arms))
+    for panel in NAMED.split(", ")[:3]:
+        shown = page.locator(panel).all_inner_texts()
+        assert sorted(text.removeprefix("★ ") for text in shown) == arms
+    cut = "all => all.filter((n) => n.scrollWidth > n.clientWidth || n.scrollHeight > n.clientHeight).length"
+    assert page.locator(NAMED).evaluate_all(cut) == 0
+    assert_no_overflow(page)
+
+
+def test_short_names_leave_the_room_to_the_bars(open_page, server):
+    server.create("briefly called")
+    page = open_page(server, route_to("briefly called"), viewport={"width": 1280, "height": 900})
+    expect(page.locator(".evidence-rows .arm")).to_have_count(3)
+    assert page.locator("[data-wide-names]").count() == 0
+    name, track = (page.locator(f".evidence-rows {part}").first.bounding_box() for part in (".arm", ".track"))
+    assert (name["width"], track["x"] - name["x"]) == pytest.approx((152, 164), abs=1)
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["plain", "wide"], ["plain", "wide"]),
+        (["a" * 30, "b"], ["a" * 9 + "…", "b"]),
+        (["a" * 30 + "b", "a" * 30 + "c"], ["aaaa…aaaab", "aaaa…aaaac"]),
+        (["a" * 20 + "1" + "z" * 40, "a" * 20 + "2" + "z" * 40], ["…aa1zzzzz…", "…aa2zzzzz…"]),
+        (["\U0001f6b2" * 12, "b"], ["\U0001f6b2" * 9 + "…", "b"]),
+        (["a" * 60, "a" * 20 + "y" + "a" * 39, "a" * 40 + "z" + "a" * 19], None),
+    ],
+)
+def test_names_are_cut_only_where_they_still_differ(open_page, server, names, shown):
+    page = open_page(server, "#/new")
+    cut = 'async (names) => (await import("/static/names.js")).shortNames(names, 10)'
+    found = page.evaluate(cut, names)
+    assert found == (shown or names)

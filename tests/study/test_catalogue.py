@@ -97,6 +97,7 @@ def test_a_study_that_is_deleted_meanwhile_is_reported(storage):
         ({"tag": "wing"}, ["busy", "rests"]),
         ({"tag": "win"}, []),
         ({"search": " BRIDGE "}, ["rests"]),
+        ({"search": "by  the\t*bridge* "}, ["rests"]),
         ({"search": "spring"}, ["busy"]),
         ({"search": "wide"}, ["done"]),
         ({"search": "e", "state": "decided"}, ["done"]),

@@ -83,6 +83,15 @@ class Site:
     def post(self, study, action, **body):
         return self.call(f"/{quote(study, safe='')}/{action}", body)
 
+    def damage(self, study):
+        """Spoil a study's journal, as a failing disk might. The server starts again meanwhile."""
+        self.stop()
+        with contextlib.closing(sqlite3.connect(self._storage.removeprefix("sqlite:///"))) as database:
+            (number,) = database.execute("SELECT id FROM mfbai_studies WHERE name = ?", (study,)).fetchone()
+            database.execute("UPDATE mfbai_events SET body = '{garbage' WHERE study = ? AND n > 0", (number,))
+            database.commit()
+        self.start()
+
     def work(self, study, most=1000):
         """Ask and tell, as a program would, until the verdict, or `most` times."""
         for _ in range(most):
@@ -101,7 +110,7 @@ def route_to(study):
 
 def create_by_form(page, name, **choices):
     page.get_by_role("link", name="New study").last.click()
-    page.get_by_label("Name").fill(name)
+    page.get_by_label("Name", exact=True).fill(name)
     if choices:
         page.get_by_text("More settings").click()
     for label, choice in choices.items():

@@ -96,8 +96,9 @@ def summarised(storage: Storage, line: Line, study: Study | None = None) -> Line
 
 
 def matching(lines: Iterable[Line], state: str | None = None, tag: str | None = None, search: str = "") -> list[Line]:
-    """Those in a state, with a tag, and with a text in their name, tags, note or leader, in capitals or not."""
-    wanted = search.strip().casefold()
+    """Those in a state, with a tag, and with a text in their name, tags, note or leader, in capitals or not, whatever
+    the blanks between its words."""
+    wanted = _plain(search)
     return [
         line
         for line in lines
@@ -109,7 +110,12 @@ def matching(lines: Iterable[Line], state: str | None = None, tag: str | None = 
 
 def _words(line: Line) -> str:
     _, label, *_ = line.shelved
-    return "\n".join([label.name, *label.tags, label.note, str((line.summary or {}).get("leader") or "")]).casefold()
+    told = [label.name, *label.tags, label.note, str((line.summary or {}).get("leader") or "")]
+    return "\n".join(map(_plain, told))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def ordered(lines: Iterable[Line], sort: str = "created", descending: bool = False) -> list[Line]:

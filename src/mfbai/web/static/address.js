@@ -23,3 +23,6 @@ export function replaceAddress(route) {
 
 /** The link to the list of studies leads back to what was chosen there. */
 export const listLink = () => document.getElementById("to-list");
+
+/** The link to the comparison leads to what is ticked. */
+export const compareLink = () => document.getElementById("to-compare");

@@ -1,7 +1,8 @@
 // Studies side by side: what is ticked is what is shown, live.
 
 import { readView, sleep } from "./api.js";
-import { TICKED, listLink, replaceAddress, routeTo } from "./address.js";
+import { TICKED, compareLink, listLink, replaceAddress, routeTo } from "./address.js";
+import { stateOf } from "./badge.js";
 import { comparedChart } from "./compare_chart.js";
 import { comparedTable } from "./compare_table.js";
 import { showLost } from "./connection.js";
@@ -9,16 +10,17 @@ import { h, setText } from "./dom.js";
 import { makeMarks } from "./marks.js";
 import { makePicker } from "./picker.js";
 import { prose } from "./terms.js";
-import { makeTicks } from "./ticks.js";
+import { compareRoute, makeTicks } from "./ticks.js";
 
 const ABOUT =
   "How far each [study] is, and what it took. Compare what can be compared: each study has its own problem, and counts its " +
   "[cost] in its own unit.";
 const PAUSE = 2000; // ms between two looks
-const NONE = "No study is ticked. Tick two or more of those above.";
+const GONE = "There is no study of this name: it was deleted, or has another name.";
+const NONE = "No study is ticked.";
 
 export function comparePage(query) {
-  const entries = new Map(); // by name: {id, name, present, key, view, missing, stopper}
+  const entries = new Map(); // by name: {id, name, present, key, view, fault, stopper}
   const marksFor = makeMarks();
   const ticks = makeTicks(query, () => {
     keepAddress();
@@ -50,13 +52,11 @@ export function comparePage(query) {
     const marked = shown.map((entry, i) => ({ ...entry, mark: marks[i] }));
     setText(note, shown.length === 0 ? NONE : "");
     for (const part of [chart, table]) part.update(marked);
-    picker.update();
+    picker.update(statesOf(shown));
   };
   const keepAddress = () => {
-    const now = new URLSearchParams();
-    ticks.write(now);
-    replaceAddress(routeTo("/compare", now));
-    keepInList(ticks);
+    replaceAddress(compareRoute(ticks));
+    keepInLinks(ticks);
   };
   const followTicked = () => {
     if (!active) return;
@@ -68,7 +68,7 @@ export function comparePage(query) {
     for (const name of ticks.names()) {
       if (entries.has(name)) continue;
       made += 1;
-      const entry = { id: made, name, present: name, key: null, view: null, missing: false, stopper: new AbortController() };
+      const entry = { id: made, name, present: name, key: null, view: null, fault: "", stopper: new AbortController() };
       entries.set(name, entry);
       follow(entry, look);
     }
@@ -89,7 +89,7 @@ export function comparePage(query) {
     title: "Compare studies",
     start() {
       active = true;
-      keepInList(ticks);
+      keepInLinks(ticks);
       picker.find();
       followTicked();
       show();
@@ -103,8 +103,15 @@ export function comparePage(query) {
   };
 }
 
-/** The way back to the list has the same ticks. */
-function keepInList(ticks) {
+/** Where the studies stand, by their views; nothing is said of one that cannot be read. */
+function statesOf(entries) {
+  const seen = entries.filter(({ view, fault }) => view || fault);
+  return new Map(seen.map(({ name, view, fault }) => [name, fault ? "" : stateOf(view)]));
+}
+
+/** The way back to the list has the same ticks, and so has that to the comparison. */
+function keepInLinks(ticks) {
+  compareLink().setAttribute("href", compareRoute(ticks));
   const [, text = ""] = listLink().getAttribute("href").split("?");
   const query = new URLSearchParams(text);
   query.delete(TICKED);
@@ -118,13 +125,13 @@ async function follow(entry, onLook) {
     try {
       const view = await readView(entry);
       if (signal.aborted) return;
-      Object.assign(entry, { view, key: view.key, present: view.status.name, missing: false });
+      Object.assign(entry, { view, key: view.key, present: view.status.name, fault: "" });
       showLost(null);
     } catch (error) {
       if (signal.aborted) return;
+      showLost(error.status ? null : ""); // what the server answers concerns this study alone
       if (error.renamedTo) entry.present = error.renamedTo;
-      else if (error.isMissing) entry.missing = true;
-      else showLost(error.status ? error.message : "");
+      else if (error.status) entry.fault = error.isMissing ? GONE : error.message;
     }
     onLook(entry);
     await sleep(PAUSE, signal);

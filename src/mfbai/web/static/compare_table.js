@@ -6,9 +6,10 @@ import { h, setAttribute, setStyle, setText, syncRows } from "./dom.js";
 import { ago, number, percent, plural, risk } from "./format.js";
 import { frame } from "./frame.js";
 import { lineSwatch } from "./marks.js";
+import { shortNames } from "./names.js";
 import { term } from "./terms.js";
 
-const GONE = "There is no study of this name: it was deleted, or has another name.";
+const LONGEST = 60; // characters of a name above its column; the legend of the curves has the whole
 
 // Each fact: what it is called, and a maker of what its cells show, {root, update(view)}.
 const FACTS = [
@@ -40,7 +41,8 @@ export function comparedTable(onRemove) {
       root.hidden = entries.length === 0;
       const now = entries.map(({ name, mark }) => `${name} ${mark.colour}`).join("\n");
       if (now !== seen) {
-        columns = entries.map((entry) => makeColumn(entry, onRemove));
+        const short = shortNames(entries.map(({ name }) => name), LONGEST);
+        columns = entries.map((entry, i) => makeColumn(entry, short[i], onRemove));
         place.replaceChildren(makeTable(columns));
       }
       seen = now;
@@ -59,21 +61,22 @@ function makeTable(columns) {
   return table; // the roles are written, as narrow screens show it as blocks
 }
 
-function makeColumn({ name, mark }, onRemove) {
+function makeColumn({ name, mark }, short, onRemove) {
   const remove = h("button", { type: "button", class: "remove", "aria-label": `Leave out ${name}`, title: "Leave out" }, "×");
   remove.addEventListener("click", () => onRemove(name));
-  const missing = h("p", { class: "missing", hidden: true }, GONE);
-  const link = h("a", { href: studyRoute(name), dir: "auto" }, name);
+  const missing = h("p", { class: "missing", dir: "auto", hidden: true });
+  const link = h("a", { href: studyRoute(name), dir: "auto", title: name }, short);
   const head = h("th", { scope: "col", role: "columnheader" }, h("div", { class: "column-head" }, lineSwatch(mark), link, remove), missing);
   const facts = FACTS.map(([, make]) => make());
-  const whose = () => h("span", { class: "whose", "aria-hidden": "true" }, lineSwatch(mark), h("bdi", {}, name));
+  const whose = () => h("span", { class: "whose", "aria-hidden": "true" }, lineSwatch(mark), h("bdi", {}, short));
   const cells = facts.map((fact) => h("td", { role: "cell" }, whose(), fact.root));
   return {
     head,
     cells,
-    update({ view, missing: gone }) {
-      missing.hidden = !gone;
-      for (const cell of [head, ...cells]) setAttribute(cell, "data-missing", gone && "true");
+    update({ view, fault }) {
+      setText(missing, fault);
+      missing.hidden = fault === "";
+      for (const cell of [head, ...cells]) setAttribute(cell, "data-missing", fault !== "" && "true");
       if (view) for (const fact of facts) fact.update(view);
     },
   };

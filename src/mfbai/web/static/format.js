@@ -79,8 +79,10 @@ export function precise(value, width) {
   return number(value, size > 0 && width > 0 ? Math.max(powerOf(size) - last + 1, 6) : EXACT);
 }
 
+/** What is short of the whole does not read as the whole, unless it is a matter of rounding; and so with nothing. */
 export function percent(share) {
   if (share > 0 && share < 0.01) return "< 1 %";
+  if (share >= 0.995 && share < 1 - 1e-9) return "> 99 %";
   return `${Math.round(100 * share)} %`;
 }
 

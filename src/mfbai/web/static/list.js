@@ -1,18 +1,19 @@
 // The list of all studies: searched, filtered, sorted; some of them ticked, to be compared.
 
 import { listStudies, sleep } from "./api.js";
-import { listLink, replaceAddress, routeTo } from "./address.js";
+import { compareLink, listLink, replaceAddress, routeTo } from "./address.js";
 import { h, setAttribute, setText, syncRows } from "./dom.js";
 import { showLost } from "./connection.js";
 import { makeFilters } from "./list_filters.js";
 import { makeRow } from "./list_row.js";
 import { prose } from "./terms.js";
-import { makeTicks, ticksText } from "./ticks.js";
+import { compareRoute, findGone, makeTicks, ticksText } from "./ticks.js";
 import { takeWord } from "./word.js";
 
 const ABOUT =
   "Each [study] finds the best of several alternatives at the least cost, and ends with a [verdict] of known [risk].";
 const PAUSE = 2000; // ms between two looks
+const CHECK = 10_000; // ms until ticked studies that the list does not show are looked for again
 const STEP = 100; // studies shown, and as many more with each press of the button
 const MOST = 1000; // the server lists no more at once
 const NONE = "There is no study yet. “New study” creates one, with an example to start from.";
@@ -57,23 +58,43 @@ export function listPage(query) {
     chosen.update();
   };
   const update = ({ studies, total, tags }) => {
+    const before = last.length;
+    const onMore = document.activeElement === more;
     last = studies;
     filters.update(tags);
     filters.root.hidden = total === 0 && !filters.some();
     showTicks();
     setText(note, noteFor(studies.length, total, filters.some()));
     more.hidden = studies.length >= Math.min(total, MOST);
+    if (onMore && more.hidden) list.querySelectorAll("a.study")[before]?.focus(); // the first of those that were added
   };
   const keepAddress = () => {
     const now = filters.write();
     ticks.write(now);
     replaceAddress(routeTo("/", now));
     setAttribute(listLink(), "href", routeTo("/", now));
+    setAttribute(compareLink(), "href", compareRoute(ticks));
+  };
+  let checked = { unseen: "", at: 0 };
+  /** Untick what was deleted or renamed. What is filtered out, or not among the first, stays ticked. */
+  const untickGone = async ({ studies }, signal) => {
+    const shown = new Set(studies.map(({ name }) => name));
+    const names = ticks.names().filter((name) => !shown.has(name));
+    const unseen = names.join("\n");
+    if (names.length === 0 || (unseen === checked.unseen && Date.now() - checked.at < CHECK)) return;
+    const gone = await findGone(names);
+    checked = { unseen, at: Date.now() };
+    if (gone.length > 0 && !signal.aborted) ticks.drop(gone);
   };
   const restart = () => {
     stopper?.abort();
     stopper = new AbortController();
-    poll(stopper.signal, () => ({ limit, ...filters.wanted() }), update);
+    const { signal } = stopper;
+    const look = (found) => {
+      update(found);
+      return untickGone(found, signal);
+    };
+    poll(signal, () => ({ limit, ...filters.wanted() }), look);
   };
   list.addEventListener("keydown", moveInList);
   return {
@@ -81,6 +102,7 @@ export function listPage(query) {
     title: "Studies",
     start() {
       setAttribute(listLink(), "href", location.hash || "#/");
+      setAttribute(compareLink(), "href", compareRoute(ticks));
       filters.load();
       restart();
     },
@@ -110,9 +132,7 @@ function comparison(ticks) {
   const root = h("div", { class: "inline chosen" }, link, clear, note);
   const update = () => {
     const count = ticks.names().length;
-    const query = new URLSearchParams();
-    ticks.write(query);
-    setAttribute(link, "href", routeTo("/compare", query));
+    setAttribute(link, "href", compareRoute(ticks));
     setText(link, count === 0 ? "Compare studies" : `Compare ${count} ticked`);
     setText(note, count === 0 ? "Tick the studies to compare side by side." : ticksText(count));
     clear.hidden = count === 0;
@@ -133,13 +153,13 @@ function moveInList(event) {
   next.focus();
 }
 
-async function poll(signal, wanted, update) {
+async function poll(signal, wanted, look) {
   while (!signal.aborted) {
     try {
       const found = await listStudies(wanted());
       if (signal.aborted) return;
       showLost(null);
-      update(found);
+      await look(found);
     } catch (error) {
       if (signal.aborted) return;
       showLost(error.status ? error.message : "");

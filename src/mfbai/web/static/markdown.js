@@ -12,6 +12,7 @@ const QUOTE = /^ {0,3}> ?/;
 const RULE = /^ {0,3}(?:-{3,}|\*{3,}|_{3,})\s*$/;
 const ITEM = /^( *)([-*+]|\d{1,9}[.)])( +|$)/;
 const SIGNS = new Set("\\`*_{}[]()#+-.!<>~|");
+const TITLED = /^(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)/; // from the end of an address on: the title is not shown
 const ADDRESS = /https?:\/\/[^\s<>"'`]+/y;
 const WORD = /[\p{L}\p{N}]/u;
 
@@ -111,7 +112,8 @@ function inline(text, depth = 0) {
     if (sign === "\\" && SIGNS.has(text[i + 1])) {
       plain += text[i + 1];
       i += 2;
-    } else if (sign === "\n") push(h("br"), i + 1);
+    } else if (sign === "\\" && text[i + 1] === "\n") i += 1; // the line ends anyway
+    else if (sign === "\n") push(h("br"), i + 1);
     else if (found) push(found.node, found.end);
     else {
       const length = sign === "`" ? runOf(text, i) : 1; // a run of signs without an end is skipped as a whole
@@ -148,9 +150,11 @@ function code(text, i) {
 
 function emphasis(text, i, depth) {
   const sign = text[i];
-  const size = Math.min(runOf(text, i), 2);
+  const size = Math.min(runOf(text, i), 3);
   if (sign === "_" && WORD.test(text[i - 1] ?? " ")) return null; // snake_case
-  return enclosed(text, i, sign.repeat(size), size === 2 ? "strong" : "em", depth);
+  const both = size === 3 ? enclosed(text, i, sign.repeat(3), "strong", depth) : null;
+  if (both) both.node.replaceChildren(h("em", {}, ...both.node.childNodes));
+  return both ?? enclosed(text, i, sign.repeat(Math.min(size, 2)), size > 1 ? "strong" : "em", depth);
 }
 
 function struck(text, i, depth) {
@@ -173,12 +177,24 @@ function enclosed(text, i, mark, tag, depth) {
 function link(text, i) {
   const middle = text.slice(i, i + REACH).indexOf("](");
   if (middle < 2) return null;
-  const from = i + middle + 2;
-  const length = text.slice(from, from + REACH).search(/[)\s]/);
-  if (length < 0 || text[from + length] !== ")") return null;
+  const part = text.slice(i + middle + 2, i + middle + 2 + REACH);
+  const length = addressLength(part);
+  const rest = TITLED.exec(part.slice(length));
+  if (!rest) return null;
   const words = text.slice(i + 1, i + middle);
-  const made = anchor(text.slice(from, from + length), inline(words, DEEPEST)); // no link within a link
-  return made && { node: made, end: from + length + 1 };
+  const made = anchor(part.slice(0, length), inline(words, DEEPEST)); // no link within a link
+  return made && { node: made, end: i + middle + 2 + length + rest[0].length };
+}
+
+/** Up to a blank, or to a bracket that was not opened within the address. */
+function addressLength(part) {
+  let open = 0;
+  for (let i = 0; i < part.length; i += 1) {
+    if (part[i] === "(") open += 1;
+    if (part[i] === ")") open -= 1;
+    if (open < 0 || /\s/.test(part[i])) return i;
+  }
+  return part.length;
 }
 
 /** An address as it is written, at the beginning of a word. */

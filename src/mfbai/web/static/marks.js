@@ -2,7 +2,8 @@
 
 import { h, setStyle } from "./dom.js";
 
-const COLOURS = ["--blue", "--vermilion", "--green", "--pink", "--orange", "--sky", "--muted", "--text"];
+// Lines to reach are --muted.
+const COLOURS = ["--blue", "--vermilion", "--green", "--pink", "--orange", "--sky", "--violet", "--text"];
 // Lengths of lines and gaps, in pixels.
 const DASHES = [[], [10, 5], [3, 4], [14, 4, 3, 4], [6, 3], [18, 6], [8, 3, 2, 3, 2, 3], [2, 2]];
 

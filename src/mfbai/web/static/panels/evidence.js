@@ -2,6 +2,7 @@
 
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
 import { number } from "../format.js";
+import { namesIn } from "../names.js";
 import { prose } from "../terms.js";
 import { frame } from "../frame.js";
 
@@ -30,7 +31,8 @@ export function makePanel({ arms }) {
       const { status } = view;
       if (!about.querySelector(".term")) about.replaceChildren(...prose(aboutFor(status)));
       setText(needed, `needed: ${number(status.needed, 3)}`);
-      syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status.arms[arm]), status);
+      const names = namesIn(root, status.arms, arms.shown());
+      syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status.arms[arm]), { status, names });
       setText(note, noteFor(view));
       toggle.update();
     },
@@ -52,16 +54,17 @@ function noteFor({ status, n_arms: total, ruled_out: settled, rule, proof_decide
 }
 
 function makeRow(arm, armName) {
-  const name = h("span", { class: "arm", dir: "auto", title: armName }, armName);
+  const name = h("span", { class: "arm", dir: "auto", title: armName });
   const fill = h("span", { class: "fill" });
   const value = h("span", { class: "value" });
   const root = h("li", {}, name, h("span", { class: "track", "aria-hidden": "true" }, fill), value);
   return {
     root,
-    update(_, { evidence, needed, leader_index: leader }) {
+    update(_, { status: { evidence, needed, leader_index: leader }, names }) {
       const leads = arm === leader;
       const proof = evidence[arm] ?? Infinity;
       const reached = leads || proof >= needed;
+      setText(name, names.get(arm));
       setText(value, leads ? "★ leads" : `${number(Math.max(proof, 0), 3)}${reached ? " ✓" : ""}`);
       setAttribute(root, "data-state", leads ? "leads" : reached ? "reached" : "open");
       setStyle(fill, "width", `${100 * width(leads ? 0 : proof, needed)}%`);

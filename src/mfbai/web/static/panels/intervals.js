@@ -4,6 +4,7 @@
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
 import { interval, isEmpty, ticks, tickTexts } from "../format.js";
 import { frame } from "../frame.js";
+import { namesIn } from "../names.js";
 import { prose } from "../terms.js";
 
 const MOST_WORDS = 23; // characters
@@ -39,7 +40,8 @@ export function makePanel({ arms }) {
       if (shared && !about.querySelector("[data-term=seeds]")) about.replaceChildren(...prose(ABOUT_SHARED));
       const drawn = shared ? sharedPicture(status, arms.shown()) : picture(status, fidelities);
       const domain = domainOf(drawn, arms.shown());
-      syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status, biases[arm]), { status, drawn, domain });
+      const names = namesIn(root, status.arms, arms.shown());
+      syncRows(list, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status, biases[arm]), { status, drawn, domain, names });
       setStyle(root, "--words", `${0.85 * wordsWidth(status, drawn, arms.shown())}ch`);
       syncRows(axis, marks, marksOf(domain), (mark) => mark.tick, makeTick, domain);
       setText(better, drawn.better);
@@ -144,11 +146,11 @@ function makeRow(arm, { arms, fidelities }, biases) {
   const root = h("li", {}, name, track, h("span", { class: "value" }, words, behind));
   return {
     root,
-    update(_, { status, drawn, domain }) {
+    update(_, { status, drawn, domain, names }) {
       const [low, high] = drawn.intervals[arm];
       const worst = drawn.line;
       const leads = arm === status.leader_index;
-      setText(name, leads ? `★ ${arms[arm]}` : arms[arm]);
+      setText(name, leads ? `★ ${names.get(arm)}` : names.get(arm));
       setAttribute(root, "data-state", leads ? "leads" : "open");
       setStyle(range, "left", low === null ? "0%" : at(low, domain));
       setStyle(range, "right", high === null ? "0%" : `calc(100% - ${at(high, domain)})`);

@@ -5,11 +5,12 @@ import { h, setAttribute, setText, syncRows } from "../dom.js";
 import { number, percent, whole } from "../format.js";
 import { frame } from "../frame.js";
 import { areaSwatch, makeMarks } from "../marks.js";
+import { shortNames } from "../names.js";
 
 const MOST = 7; // arms with an area of their own: one more is for the others
 const OTHERS = -1;
 const ROOM = 18; // pixels of height that a name needs within its area
-const LONGEST = 18; // characters of a name in the picture
+const LONGEST = 18; // characters of a name in the picture; the legend has what cannot be shortened to these
 const ABOUT =
   "How the money that was spent by then was divided among the [arm|arms]. As the results come in, the arms that are hard to " +
   "tell from the [leader] receive more, and those that are ruled out nothing.";
@@ -22,7 +23,7 @@ export function makePanel() {
   const root = frame("shares", "Who got the money, over time", ABOUT, picture, note);
   const marksFor = makeMarks();
   const rows = new Map();
-  let areas = []; // from the bottom: {arm, name, mark, shares}
+  let areas = []; // from the bottom: {arm, name, short, mark, shares}
   let costs = [];
   let seen = "";
   const data = () => (costs.length > 0 ? [costs, ...stacked(areas, costs)] : [[0, 1], [0, 0]]);
@@ -36,6 +37,7 @@ export function makePanel() {
       costs = points.map(({ cost }) => cost);
       areas = points.length > 0 ? areasOf(view, points) : [];
       marksFor(areas.map(({ arm }) => arm)).forEach((mark, i) => { areas[i].mark = mark; });
+      shortNames(areas.map(({ name }) => name)).forEach((short, i) => { areas[i].short = short; });
       syncRows(legend, rows, areas.toReversed(), ({ arm }) => arm, makeRow);
       setText(note, areas.length > 0 ? `After a cost of ${number(costs.at(-1))}.` : "Nothing was spent yet.");
       const words = areas.toReversed().map(({ name, shares }) => `${name} ${percent(shares.at(-1))}`);
@@ -77,10 +79,13 @@ function stacked(areas, costs) {
 
 function makeRow(area) {
   const share = h("span", { class: "share" });
-  const name = h("span", { class: "arm", dir: "auto", title: area.name }, area.name);
+  const name = h("span", { class: "arm", dir: "auto", title: area.name });
   return {
     root: h("li", {}, areaSwatch(area.mark), name, share),
-    update: ({ shares }) => setText(share, percent(shares.at(-1))),
+    update({ short, shares }) {
+      setText(name, short);
+      setText(share, percent(shares.at(-1)));
+    },
   };
 }
 
@@ -107,11 +112,10 @@ function writeNames(chart, areas, colour, font) {
   ctx.fillStyle = colour;
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
-  areas.forEach(({ name }, k) => {
+  shortNames(areas.map(({ name }) => name), LONGEST).forEach((name, k) => {
     const [low, high] = [chart.data[k + 1], chart.data[k + 2]].map((edge) => chart.valToPos(edge.at(-1), "y", true));
-    if (low - high < ROOM * devicePixelRatio) return;
-    const text = name.length > LONGEST ? `${[...name].slice(0, LONGEST - 1).join("")}…` : name;
-    ctx.fillText(text, bbox.left + bbox.width - 8 * devicePixelRatio, (low + high) / 2);
+    if (low - high < ROOM * devicePixelRatio || [...name].length > LONGEST) return;
+    ctx.fillText(name, bbox.left + bbox.width - 8 * devicePixelRatio, (low + high) / 2);
   });
   ctx.restore();
 }

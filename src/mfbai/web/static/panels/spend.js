@@ -3,6 +3,7 @@
 import { h, setAttribute, setStyle, setText, syncRows } from "../dom.js";
 import { number, percent } from "../format.js";
 import { frame } from "../frame.js";
+import { namesIn } from "../names.js";
 
 const TINY = 0.001; // an optimal share that is not worth a mark
 
@@ -29,7 +30,8 @@ export function makePanel({ arms }) {
       if (head.childElementCount === 0) fillHead(head, view);
       table.style.setProperty("--columns", status.fidelities.length);
       const more = sharesOf(view);
-      syncRows(body, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status), { ...more, view });
+      const names = namesIn(root, status.arms, arms.shown());
+      syncRows(body, rows, arms.shown(), (arm) => arm, (arm) => makeRow(arm, status), { ...more, names, leader: status.leader_index });
       setText(match, matchText(more));
       toggle.update();
     },
@@ -71,9 +73,9 @@ function makeRow(arm, { arms, fidelities }) {
   const root = h("tr", {}, name, ...cells.map((cell) => cell.root));
   return {
     root,
-    update(_, { shares, optimal, top, view }) {
-      const leads = arm === view.status.leader_index;
-      setText(name, leads ? `★ ${arms[arm]}` : arms[arm]);
+    update(_, { shares, optimal, top, names, leader }) {
+      const leads = arm === leader;
+      setText(name, leads ? `★ ${names.get(arm)}` : names.get(arm));
       setAttribute(root, "data-state", leads ? "leads" : "open");
       cells.forEach((cell, m) => cell.update(shares[arm][m], optimal?.[arm]?.[m] ?? null, top));
     },
