@@ -17,7 +17,6 @@ from support.pages import (
     REFUSED,
     SCRIPT,
     Refused,
-    Site,
     assert_no_overflow,
     route_to,
     tab_to,
@@ -237,53 +236,41 @@ def test_the_question_follows_a_study_that_is_renamed(open_page, server):
     expect(page.locator(".word")).to_have_text("Deleted “more precious”.")
 
 
-def test_a_study_that_cannot_be_read_is_looked_after_and_deleted(open_page, tmp_path):
-    server = Site(tmp_path)
-    try:
-        server.create("damaged")
-        server.work("damaged", 1)
-        server.stop()
-        server.damage("damaged")
-        server.start()
-        page = open_page(server, route_to("damaged"), expected=f"status of 500|{AWAY}")
-        expect(page.locator(".waiting")).to_contain_text("study 'damaged' cannot be read: event 1 of its journal")
-        expect(page.locator("#connection")).to_be_empty()
-        expect(page.locator("h1 + .badge")).to_have_text(re.compile("unreadable$"))
-        expect(page.locator(".panel:visible h2")).to_have_text(["Note and tags"])
-        button(page, "Write a note").click()
-        page.get_by_label("Note, in Markdown").fill("the disk was full")
-        button(page, "Save the note").click()
-        expect(page.locator(".about-it > .markdown")).to_have_text("the disk was full")
-        take_picture(page, "unreadable")
-        rename(page, "spoilt")
-        expect(page.locator("h1")).to_have_text("spoilt")
-        dialog = delete_dialog(page)
-        expect(dialog).to_contain_text("Everyone loses it: its journal, its note and its verdict, if it has one.")
-        dialog.get_by_role("button", name="Delete it for good").click()
-        expect(page.locator(".word")).to_have_text("Deleted “spoilt”.")
-    finally:
-        server.stop()
+def test_a_study_that_cannot_be_read_is_looked_after_and_deleted(open_page, start_server):
+    server = start_server()
+    server.create("damaged")
+    server.work("damaged", 1)
+    server.damage("damaged")
+    page = open_page(server, route_to("damaged"), expected=f"status of 500|{AWAY}")
+    expect(page.locator(".waiting")).to_contain_text("study 'damaged' cannot be read: event 1 of its journal")
+    expect(page.locator("#connection")).to_be_empty()
+    expect(page.locator("h1 + .badge")).to_have_text(re.compile("unreadable$"))
+    expect(page.locator(".panel:visible h2")).to_have_text(["Note and tags"])
+    button(page, "Write a note").click()
+    page.get_by_label("Note, in Markdown").fill("the disk was full")
+    button(page, "Save the note").click()
+    expect(page.locator(".about-it > .markdown")).to_have_text("the disk was full")
+    take_picture(page, "unreadable")
+    rename(page, "spoilt")
+    expect(page.locator("h1")).to_have_text("spoilt")
+    dialog = delete_dialog(page)
+    expect(dialog).to_contain_text("Everyone loses it: its journal, its note and its verdict, if it has one.")
+    dialog.get_by_role("button", name="Delete it for good").click()
+    expect(page.locator(".word")).to_have_text("Deleted “spoilt”.")
 
 
-def test_a_server_with_another_storage_does_not_say_that_a_study_was_deleted(open_page, tmp_path):
-    servers = [tmp_path / "first", tmp_path / "second"]
-    for folder in servers:
-        folder.mkdir()
-    first, second = map(Site, servers)
-    try:
-        second.stop()
-        first.create("elsewhere")
-        page = open_page(first, route_to("elsewhere"), expected=f"{REFUSED}|{AWAY}")
-        expect(page.locator(".headline")).not_to_be_empty()
-        first.stop()
-        second.port = first.port
-        second.start()
-        expect(page.locator(".waiting")).to_contain_text("or the server has another storage now")
-        expect(page.locator("h1 + .badge")).to_have_text(re.compile("gone$"))
-        expect(page.locator("#connection")).to_be_empty()
-    finally:
-        first.stop()
-        second.stop()
+def test_a_server_with_another_storage_does_not_say_that_a_study_was_deleted(open_page, start_server):
+    first, second = start_server(), start_server()
+    second.stop()
+    first.create("elsewhere")
+    page = open_page(first, route_to("elsewhere"), expected=f"{REFUSED}|{AWAY}")
+    expect(page.locator(".headline")).not_to_be_empty()
+    first.stop()
+    second.port = first.port
+    second.start()
+    expect(page.locator(".waiting")).to_contain_text("or the server has another storage now")
+    expect(page.locator("h1 + .badge")).to_have_text(re.compile("gone$"))
+    expect(page.locator("#connection")).to_be_empty()
 
 
 def test_others_hear_that_a_study_was_deleted_and_keep_what_they_typed(open_page, server):

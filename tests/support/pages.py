@@ -72,14 +72,6 @@ class Site:
     def create(self, name, spec=SPEC, **more):
         self.call("", {"spec": spec, "delta": 0.05, "name": name} | more)
 
-    def damage(self, study):
-        """Overwrite an event of its journal. It is seen when the study is opened the next time."""
-        file = self._storage.removeprefix("sqlite:///")
-        with contextlib.closing(sqlite3.connect(file)) as connection, connection:
-            where = "n = 1 AND study = (SELECT id FROM mfbai_studies WHERE name = ?)"
-            done = connection.execute(f"UPDATE mfbai_events SET body = '{{garbage' WHERE {where}", [study])
-            assert done.rowcount == 1
-
     def post(self, study, action, **body):
         return self.call(f"/{quote(study, safe='')}/{action}", body)
 
