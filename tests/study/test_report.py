@@ -126,7 +126,7 @@ def test_the_report_of_a_paused_study_says_so(check):
     shown = json.loads(blocks_of(text)["shown"])
     assert shown["view"]["sentence"].startswith("Paused: ")
     assert shown["facts"][0] == ["State", "paused"]
-    assert "<p class=headline>Paused: " in text
+    assert '<p class="headline">Paused: ' in text
     before = '"paused":true'
     assert "'view.status.paused'" in check(text.replace('"paused":true,"workers"', '"paused":false,"workers"')).reason
     assert before in text

@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from mfbai.study.certificate import Unreadable, parse
-from mfbai.study.report.answer import text_of
+from mfbai.study.report.answer import as_serialised
 from mfbai.textfiles import MARK
 
 BLOCKS = ("digests", "shown", "beside", "certificate")
@@ -52,8 +52,8 @@ def digests_of(text: str) -> dict[str, str]:
         parts[name], closed, after = after.partition(end)
         rest = f"{before}{opened}{closed}{after}"
     del parts["digests"]
-    parts["answer"] = text_of(parts["answer"])  # browsers have no more of what was escaped in it
-    parts["frame"] = rest.replace("\n", "")  # of which they leave some out
+    parts["answer"] = as_serialised(parts["answer"])
+    parts["frame"] = rest.replace("\n", "")  # of which browsers leave some out
     return {name: hashlib.sha256(part.encode("utf-8", "surrogatepass")).hexdigest() for name, part in parts.items()}
 
 
