@@ -4,6 +4,7 @@ import base64
 import contextlib
 import csv
 import io
+import itertools
 import json
 import re
 
@@ -13,6 +14,7 @@ from playwright.sync_api import expect
 
 import mfbai
 from mfbai.study.journal import canonical
+from mfbai.study.report.making import make_report
 from support.certificates import run
 from support.pages import PHONE, assert_no_overflow
 from support.reports import ODD, ODD_NAME, long_study, odd_study, with_block
@@ -199,6 +201,45 @@ def test_of_many_trials_those_in_view_are_in_the_page(open_report, long_html):
     expect(page.locator('.trial-rows .row[aria-rowindex="2"] .of-trial')).to_have_text("1")
     page.keyboard.press("PageDown")
     expect(page.locator('.trial-rows .row[aria-rowindex="2"]')).not_to_be_in_viewport()
+
+
+@pytest.fixture(scope="module")
+def names_html():
+    """Names that differ in their middle or at their ends, and nobody's trials."""
+    arms = [f"design number {n} with a long name" for n in range(6)]
+    arms += [f"{'the same beginning ' * 5}of {n}" for n in range(2)]
+    problem = mfbai.Problem(arms, [0.1, 1.0], [0.1, 0.0], mfbai.Gaussian(1.0), fidelities=["a quick simulation", "b"])
+    study = mfbai.create_study(problem, 1e-300, storage="sqlite://", strategy="uniform")
+    for n in range(100):
+        study.tell(study.ask(), n / 100)
+    made = make_report(study)
+    return made._replace(beside={**made.beside, "workers": [], "worker_of": []}).html
+
+
+@pytest.mark.parametrize("settings", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_names_in_the_table_are_told_apart(open_report, names_html, settings):
+    page = checked(open_report(names_html, **settings))
+    table = page.get_by_role("table", name="Trials")
+    table.focus()
+    page.keyboard.press("End")
+    expect(page.locator('.trial-rows .row[aria-rowindex="101"]')).to_be_in_viewport()
+    page.get_by_label("Find arms").fill("beginning of 1")
+    name = first_row(page).locator(".of-arm")
+    expect(name).to_have_text(re.compile("^the same beginning .* … .* beginning of 1$"))
+    expect(name).to_have_attribute("title", f"{'the same beginning ' * 5}of 1")
+    page.get_by_label("Find arms").fill("")
+    expect(page.locator(".table .note")).to_have_text("100 trials.")
+    cells = page.locator(".trial-rows .body .row:visible :is(.of-arm, .of-fidelity)")
+    assert cells.evaluate_all("cells => cells.every((cell) => cell.scrollHeight <= cell.clientHeight + 1)")
+    rows = page.locator(".trial-rows .body .row:visible")
+    assert rows.evaluate_all("rows => rows.every((row) => row.scrollHeight <= row.clientHeight + 1)")
+    boxes = sorted((row.bounding_box()["y"], row.bounding_box()["height"]) for row in rows.all())
+    assert all(abs(below[0] - above[0] - above[1]) < 1 for above, below in itertools.pairwise(boxes))
+    expect(page.locator(".trial-rows .of-worker:visible")).to_have_count(0)
+    head = page.locator(".trial-rows .head .of-state")
+    if head.is_visible():
+        assert head.bounding_box()["x"] == first_row(page).locator(".of-state").bounding_box()["x"]
+    assert_no_overflow(page)
 
 
 def test_trials_are_sorted_and_found_by_keyboard(open_report, long_html):
