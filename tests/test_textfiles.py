@@ -52,6 +52,7 @@ def test_open_files_are_read_and_marks_left_out(tmp_path):
     (tmp_path / "a").write_bytes(b"\xef\xbb\xbfa\r\n")
     assert read_text(tmp_path / "a") == "a\r\n"
     assert read_text(io.StringIO("b")) == "b"
+    assert read_text(io.BytesIO("\ufeff\u00e9\r\n".encode())) == "\u00e9\r\n"
     with open(tmp_path / "a", encoding="ascii") as file, pytest.raises(InvalidInput, match="a is not text: give a CSV"):
         read_text(file, "give a CSV file")
 

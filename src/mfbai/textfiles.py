@@ -12,7 +12,7 @@ from mfbai.text import printable
 
 LONGEST_NAME = 1000  # to show; what is longer is a text that was given in the place of a path
 MARK = "\ufeff"  # which some editors begin a file with
-Source: TypeAlias = str | Path | IO[str]  # a path, or an open file
+Source: TypeAlias = str | Path | IO[str] | IO[bytes]  # a path, or an open file
 
 
 def read_text(source: Source, wanted: str = "give a file in UTF-8") -> str:
@@ -24,10 +24,11 @@ def read_text(source: Source, wanted: str = "give a file in UTF-8") -> str:
 
 
 def exact_text(source: Source) -> str:
-    """All of it as it is. Raises UnicodeDecodeError if it is not text."""
+    """All of it as it is, of a binary file as UTF-8. Raises UnicodeDecodeError if it is not text."""
     try:
         if not isinstance(source, str | Path):
-            return source.read()
+            read = source.read()
+            return read.decode("utf-8") if isinstance(read, bytes) else read
         with open(source, encoding="utf-8", newline="") as file:
             return file.read()
     except UnicodeDecodeError:

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from mfbai import create_study, load_study
+from mfbai.study.report.making import make_report
 from support.commands import read_json
 from support.studies import PROBLEM, finish
 
@@ -44,3 +45,17 @@ def test_a_changed_report_is_rejected(mfbai_command, succeed, study):
         file.write(text.replace("<h1", "<h3", 1))
     code, out, _ = mfbai_command("study", "verify", "report.html")
     assert (code, out.startswith("REJECTED: the journal is right, but the page is not")) == (1, True)
+
+
+def test_the_page_of_another_version_is_not_confirmed(mfbai_command, study):
+    made = make_report(study)
+    made.certificate["versions"]["mfbai"] = "0.1.1"
+    with open("report.html", "w", encoding="utf-8", newline="") as file:
+        file.write(made.html)
+    code, out, _ = mfbai_command("study", "verify", "report.html")
+    told, verdict = out.splitlines()
+    assert code == 3
+    assert told.startswith("PAGE NOT CHECKED: only the journal is confirmed: mfbai 0.1.1 made the page")
+    assert verdict.startswith("Study 'designs': The best is 'wide'")
+    code, out, _ = mfbai_command("study", "verify", "report.html", "--json")
+    assert (code, read_json(out)["confirmed"], read_json(out)["unchecked"]) == (3, False, True)

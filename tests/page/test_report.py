@@ -1,8 +1,10 @@
 """A report in a browser: it opens from a file and asks for nothing, shows all trials, and notices what was changed."""
 
+import base64
 import contextlib
 import csv
 import io
+import itertools
 import json
 import re
 
@@ -12,6 +14,7 @@ from playwright.sync_api import expect
 
 import mfbai
 from mfbai.study.journal import canonical
+from mfbai.study.report.making import make_report
 from support.certificates import run
 from support.pages import PHONE, assert_no_overflow
 from support.reports import ODD, ODD_NAME, long_study, odd_study, with_block
@@ -36,19 +39,20 @@ def html(study):
 
 @pytest.fixture
 def open_report(browser, tmp_path):
-    """Opens a text as a file. A complaint of the console, a dialog, or a request for anything else fails the test."""
+    """Opens a text as a file. A complaint of the console, a dialog, or a request for anything else fails the test; a
+    damaged program may complain."""
     complaints = []
     with contextlib.ExitStack() as stack:
 
-        def opened(text, name="report.html", **settings):
+        def opened(text, name="report.html", damaged=False, **settings):
             path = tmp_path / name
             path.write_text(text, encoding="utf-8", newline="")
             context = browser.new_context(**{**DESKTOP, **settings})
             stack.callback(context.close)
             context.set_default_timeout(1000 * PATIENCE)
             page = context.new_page()
-            page.on("console", lambda said: complaints.append(said.text))
-            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("console", lambda said: damaged or complaints.append(said.text))
+            page.on("pageerror", lambda error: damaged or complaints.append(str(error)))
             page.on("dialog", lambda dialog: complaints.append(dialog.message))
             page.on(
                 "request",
@@ -68,16 +72,25 @@ def checked(page):
     return page
 
 
-def drop(page, name, text, kind="application/json"):
-    """Drop a file on the page."""
+def with_module(html, name, before, after):
+    """The report with another text in a module of its program."""
+    address = re.search(rf'"mfbai/{re.escape(name)}":"data:text/javascript;base64,([^"]+)"', html)[1]
+    text = base64.b64decode(address).decode()
+    assert before in text
+    return html.replace(address, base64.b64encode(text.replace(before, after).encode()).decode())
+
+
+def drop(page, name, text, kind="application/json", others=0):
+    """Drop a file on the page, or several of which it is the first."""
     page.evaluate(
-        """([name, text, kind]) => {
+        """([name, text, kind, others]) => {
              const data = new DataTransfer();
              data.items.add(new File([text], name, {type: kind}));
+             for (let n = 0; n < others; n++) data.items.add(new File(["{}"], `other ${n}`, {type: kind}));
              for (const what of ["dragover", "drop"])
                document.body.dispatchEvent(new DragEvent(what, {dataTransfer: data, bubbles: true, cancelable: true}));
            }""",
-        [name, text, kind],
+        [name, text, kind, others],
     )
 
 
@@ -113,6 +126,8 @@ def test_the_answer_can_be_read_without_scripts(open_report, html):
     expect(page.locator("#answer")).to_be_visible()
     expect(page.locator("#answer .headline")).to_contain_text("The best is 'b'")
     expect(page.locator("#answer")).to_contain_text("Breakdown factor")
+    expect(page.locator(".warning")).to_be_visible()
+    expect(page.locator(".warning")).to_contain_text("need a browser that runs scripts")
     width = page.locator("html").bounding_box()["width"]
     assert width <= PHONE["viewport"]["width"]
 
@@ -147,6 +162,17 @@ def test_a_study_that_runs_has_a_report(open_report):
     expect(page.locator(".trial-rows .of-state").last).to_have_text("under way")
 
 
+def test_a_paused_study_is_said_to_be_paused(open_report):
+    study = mfbai.create_study(mfbai.Problem(2, [1.0], [0.0], mfbai.Gaussian(1.0)), 0.05, storage="sqlite://")
+    study.pause()
+    text = study.report()
+    page = checked(open_report(text))
+    expect(page.locator(".badge")).to_have_text("‖ paused")
+    expect(page.locator(".headline:visible")).to_contain_text("Paused: ")
+    page = open_report(text, java_script_enabled=False)
+    expect(page.locator(".headline:visible")).to_contain_text("Paused: ")
+
+
 # --- the table
 
 
@@ -175,6 +201,45 @@ def test_of_many_trials_those_in_view_are_in_the_page(open_report, long_html):
     expect(page.locator('.trial-rows .row[aria-rowindex="2"] .of-trial')).to_have_text("1")
     page.keyboard.press("PageDown")
     expect(page.locator('.trial-rows .row[aria-rowindex="2"]')).not_to_be_in_viewport()
+
+
+@pytest.fixture(scope="module")
+def names_html():
+    """Names that differ in their middle or at their ends, and nobody's trials."""
+    arms = [f"design number {n} with a long name" for n in range(6)]
+    arms += [f"{'the same beginning ' * 5}of {n}" for n in range(2)]
+    problem = mfbai.Problem(arms, [0.1, 1.0], [0.1, 0.0], mfbai.Gaussian(1.0), fidelities=["a quick simulation", "b"])
+    study = mfbai.create_study(problem, 1e-300, storage="sqlite://", strategy="uniform")
+    for n in range(100):
+        study.tell(study.ask(), n / 100)
+    made = make_report(study)
+    return made._replace(beside={**made.beside, "workers": [], "worker_of": []}).html
+
+
+@pytest.mark.parametrize("settings", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_names_in_the_table_are_told_apart(open_report, names_html, settings):
+    page = checked(open_report(names_html, **settings))
+    table = page.get_by_role("table", name="Trials")
+    table.focus()
+    page.keyboard.press("End")
+    expect(page.locator('.trial-rows .row[aria-rowindex="101"]')).to_be_in_viewport()
+    page.get_by_label("Find arms").fill("beginning of 1")
+    name = first_row(page).locator(".of-arm")
+    expect(name).to_have_text(re.compile("^the same beginning .* … .* beginning of 1$"))
+    expect(name).to_have_attribute("title", f"{'the same beginning ' * 5}of 1")
+    page.get_by_label("Find arms").fill("")
+    expect(page.locator(".table .note")).to_have_text("100 trials.")
+    cells = page.locator(".trial-rows .body .row:visible :is(.of-arm, .of-fidelity)")
+    assert cells.evaluate_all("cells => cells.every((cell) => cell.scrollHeight <= cell.clientHeight + 1)")
+    rows = page.locator(".trial-rows .body .row:visible")
+    assert rows.evaluate_all("rows => rows.every((row) => row.scrollHeight <= row.clientHeight + 1)")
+    boxes = sorted((row.bounding_box()["y"], row.bounding_box()["height"]) for row in rows.all())
+    assert all(abs(below[0] - above[0] - above[1]) < 1 for above, below in itertools.pairwise(boxes))
+    expect(page.locator(".trial-rows .of-worker:visible")).to_have_count(0)
+    head = page.locator(".trial-rows .head .of-state")
+    if head.is_visible():
+        assert head.bounding_box()["x"] == first_row(page).locator(".of-state").bounding_box()["x"]
+    assert_no_overflow(page)
 
 
 def test_trials_are_sorted_and_found_by_keyboard(open_report, long_html):
@@ -290,6 +355,15 @@ def test_a_changed_event_is_named(open_report, html, study):
         ('"note":"# Why', '"note":"# What', "the note, tags and workers"),
         ('"machine": "', '"machine": "x', "the certificate"),
         ("--blue: #0072b2", "--blue: #0072b3", "the styles of this page"),
+        ('<p class="headline">', '<p class="headlime">', "the answer in plain text"),
+        ("<title>s ·", "<title>t ·", "the markup around the parts"),
+        ("base-uri 'none'", "base-uri 'self'", "the markup around the parts"),
+        ("image/svg+xml;base64,PHN2", "image/svg+xml;base64,PHN3", "the markup around the parts"),
+        ('<html lang="en">', '<html lang="an">', "the markup around the parts"),
+        ('class="top"', 'class="tip"', "the markup around the parts"),
+        ("All terms explained", "All terms explaimed", "the markup around the parts"),
+        ("</head>\n<body>", "</head>\na<body>", "the markup around the parts"),
+        ("<!doctype html>", "<!doctype htmm>", "the markup around the parts"),
         ('"events": 63', '"events": 64', "the events that the certificate states is not that of its journal"),
         ('"study": "s"', '"study": "t"', "the study that the certificate states is not that of its journal"),
     ],
@@ -309,6 +383,67 @@ def test_a_changed_program_is_noticed(open_report, html):
     expect(page.locator(".warning")).to_contain_text("Changed since the file was written: the program of this page.")
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('<script type="importmap">{', '<script type="importmap">['),
+        ("data:text/javascript;base64,", "data:text/javascript;base64,%"),
+        ('import "mfbai/report/main.js"', 'import "mfbai/report/main.jz"'),
+        ('<script type="module">', '<script type="modulo">'),
+    ],
+)
+def test_a_program_that_does_not_start_leaves_a_warning(open_report, html, before, after):
+    assert before in html
+    page = open_report(html.replace(before, after), damaged=True)
+    expect(page.locator(".warning")).to_be_visible()
+    expect(page.locator(".warning")).to_contain_text("this warning stays, the file was damaged: do not rely on it.")
+    expect(page.locator(".badge")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("module", "before", "after", "told"),
+    [
+        (
+            "report/checks.js",
+            "checkChain(certificate)",
+            "checkChair(certificate)",
+            "A check did not finish: checkChair",
+        ),
+        (
+            "report/sha256.js",
+            "export function* sha256InSteps(",
+            "export function* sha256InSteps(a=b,",
+            "did not finish",
+        ),
+        ("report/checks.js", "await judge(", "await fudge(", "Its program failed: fudge is not defined"),
+        ("report/checks.js", "async run(", "async runs(", "Its program failed: checks.run is not a function"),
+        ("report/trials.js", "this.length += 1", "this.length += one", "cannot be shown as a table"),
+        ("panels/evidence.js", "update(", "updade(", "A picture cannot be drawn."),
+        ("report/main.js", "show(source);", "shown(source);", "its program failed: shown is not a function"),
+        ("report/main.js", "showOwn();\n", "showOwm();\n", "Its program failed: showOwm is not defined"),
+    ],
+)
+def test_a_program_that_fails_later_is_noticed(open_report, html, module, before, after, told):
+    page = open_report(with_module(html, module, before, after), damaged=True)
+    expect(page.locator(".warning")).to_be_visible()
+    expect(page.locator(".warning")).to_contain_text("Do not rely on this file")
+    expect(page.locator(".warning")).to_contain_text(told)
+    expect(page.locator(".badge", has_text="decided")).to_have_count(0)
+
+
+def test_a_report_looks_proven_only_after_the_checks(open_report, html):
+    page = open_report(with_module(html, "report/slices.js", "for (;;) {", "await new Promise(() => {}); for (;;) {"))
+    expect(page.locator(".badge")).to_have_text("… being checked")
+    expect(page.locator(".checks li[data-state=good]")).to_have_count(0)
+    page = checked(open_report(html))
+    expect(page.locator(".badge")).to_have_text("✓ decided")
+
+
+def test_a_file_that_does_not_fit_loses_its_badge(open_report, html):
+    page = checked(open_report(html.replace("The best is &#x27;b", "The best is &#x27;a")))
+    expect(page.locator(".badge")).to_have_text("⚠ not reliable")
+
+
 def test_a_second_certificate_is_noticed(open_report, html):
     begin = '<script type="application/json" id="certificate">'
     page = open_report(html.replace(begin, f"{begin}{{}}</script>{begin}"))
@@ -319,6 +454,7 @@ def test_a_second_certificate_is_noticed(open_report, html):
 def test_a_journal_that_ends_too_early_is_noticed(open_report, html):
     page = open_report(html[: int(0.97 * len(html))])
     expect(page.locator("#answer")).to_be_visible()
+    expect(page.locator(".warning")).to_be_visible()
     expect(page.locator(".checks li[data-state=good]")).to_have_count(0)
 
 
@@ -428,6 +564,36 @@ def test_numbers_of_a_report_may_say_anything(open_report, html, shown):
     page = checked(open_report(html))
     drop(page, "odd.html", with_block(html, "shown", shown), "text/html")
     expect(page.locator(".error:not(:empty), .warning:visible").first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "told"),
+    [
+        ("verdict", "x", "it is not a certificate: its verdict is not as mfbai writes one"),
+        ("verdict", {"state": "decided"}, "it is not a certificate: its verdict is not as mfbai writes one"),
+        ("journal", [None], "it is not a certificate: its journal does not begin with the creation of a study"),
+        ("journal", [{"kind": "create"}], "its first event does not say what the study is about"),
+    ],
+)
+def test_what_is_wrong_with_a_certificate_is_said_in_words(open_report, html, study, entry, value, told):
+    page = checked(open_report(html))
+    drop(page, "odd.json", json.dumps({**study.export(), entry: value}))
+    expect(page.locator(".opener .error")).to_have_text(
+        re.compile(f"^“odd.json” cannot be shown: .*{re.escape(told)}\\.$")
+    )
+    expect(page.locator("h1:visible")).to_have_text("s")
+
+
+def test_of_several_files_the_page_says_that_it_shows_one(open_report, html):
+    page = checked(open_report(html))
+    drop(page, "first.json", json.dumps(long_study(20, arms=3).export()), others=1)
+    expect(page.locator(".lead:visible")).to_contain_text(
+        "From the file “first.json”, opened here; 1 other file that came with it was not opened: open one at a time."
+    )
+    drop(page, "odd.json", "{}", others=2)
+    expect(page.locator(".opener .error")).to_contain_text(
+        "Nor was any other of the 3 files opened: open one at a time."
+    )
 
 
 def test_a_file_is_opened_by_keyboard(open_report, html, tmp_path):

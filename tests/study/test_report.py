@@ -13,9 +13,8 @@ import pytest
 import mfbai
 from mfbai import InvalidInput, create_study, load_study, verify
 from mfbai.study.certificate import lines_of
-from mfbai.study.report import checking
 from mfbai.study.report.making import make_report
-from mfbai.study.report.reading import blocks_of
+from mfbai.study.report.reading import blocks_of, digests_of
 from support.certificates import PROBLEM, resealed, run
 from support.controlled import controlled, finish
 from support.reports import odd_study, remade, with_block
@@ -121,6 +120,18 @@ def test_the_report_of_any_study_is_confirmed(make, check):
     assert found.verdict == study.result
 
 
+def test_the_report_of_a_paused_study_says_so(check):
+    text = paused().report()
+    assert check(text)
+    shown = json.loads(blocks_of(text)["shown"])
+    assert shown["view"]["sentence"].startswith("Paused: ")
+    assert shown["facts"][0] == ["State", "paused"]
+    assert '<p class="headline">Paused: ' in text
+    before = '"paused":true'
+    assert "'view.status.paused'" in check(text.replace('"paused":true,"workers"', '"paused":false,"workers"')).reason
+    assert before in text
+
+
 def test_a_report_of_many_arms_is_confirmed(check):
     many = mfbai.Problem(1000, [0.1, 1.0], [0.1, 0.0], mfbai.Gaussian(0.04))
     study = create_study(many, 0.05, storage="sqlite://")
@@ -219,7 +230,7 @@ def test_a_changed_byte_anywhere_is_found(html, check):
         ("The best is &#x27;b", "The best is &#x27;a", "answer in plain HTML"),
         ("default-src 'none'", "default-src *", "head"),
         ("<style>", "<style>.warning { display: none }", "styles"),
-        ('"digests">{"certificate":"', '"digests">{"certificate":"0', "digests"),
+        ('"digests">{"style":"', '"digests">{"style":"0', "digests"),
         ('"workers":["', '"workers":["evil ', "digests"),
         ("data:text/javascript;base64,", "data:text/javascript;base64,YWxlcnQoMSk7", "program"),
         ('<div id="report">', '<script>alert(1)</script><div id="report">', "frame"),
@@ -315,22 +326,128 @@ def test_what_is_beside_the_journal_says_no_more_than_it_would(parts, check, ent
 # --- of other versions
 
 
-def test_of_another_version_the_numbers_are_checked_and_the_words_are_not(parts, check, monkeypatch):
-    monkeypatch.setattr(checking, "__version__", "9.0.0")
-    text = parts.html.replace("The best is &#x27;b", "The answer is &#x27;b")
-    found = check(text)
-    assert found
-    assert "made by mfbai" in found.reason
-    assert "not checked" in found.reason
+def by_another_version(parts, change=lambda shown: None, version="0.1.1"):
+    """A report that says that it is another version's, with digests that fit."""
+    certificate = {**parts.certificate, "versions": {**parts.certificate["versions"], "mfbai": version}}
     shown = json.loads(json.dumps(parts.shown))
-    shown["view"]["status"]["risk"] = 1e-9
-    assert "'view.status.risk'" in check(remade(parts.certificate, shown, parts.beside)).reason
-    shown = json.loads(json.dumps(parts.shown))
-    del shown["view"]["sentence"]
-    assert check(remade(parts.certificate, {**shown, "view": {**shown["view"], "sentence": "x"}}, parts.beside))
+    change(shown)
+    text = with_block(remade(certificate, parts.shown, parts.beside), "shown", json.dumps(shown))
+    return with_block(text, "digests", json.dumps(digests_of(text)))
+
+
+def test_of_another_version_only_the_journal_is_confirmed(parts, check):
+    found = check(by_another_version(parts))
+    assert not found
+    assert (found.confirmed, found.unchecked, found.event) == (False, True, None)
+    assert found.reason == (
+        f"only the journal is confirmed: mfbai 0.1.1 made the page, and this is {mfbai.__version__}, "
+        "which cannot check it; verify it with that version"
+    )
+    assert found.verdict == verify(parts.certificate).verdict
+
+
+@pytest.mark.parametrize("version", ["2.1.0", "0.1.0rc1", "0.1.0.dev3+g1a2b.d2026", "0.1.0.post1", "1.0+"])
+def test_another_version_looks_like_one(parts, check, version):
+    assert check(by_another_version(parts, version=version)).unchecked
+
+
+@pytest.mark.parametrize(
+    "version", ["0,1.0", "", "x", "1", "0.1.0 ", "0.1.0 <b>", "0.1.", "\u0660.\u0661.\u0660", "1.0" + "1" * 40]
+)
+def test_what_is_no_version_is_rejected(parts, check, version):
+    found = check(by_another_version(parts, version=version))
+    assert (found.confirmed, found.unchecked) == (False, False)
+    assert "the versions that it was made with are not as they would be written" in found.reason
+
+
+def test_a_changed_byte_of_the_version_is_found(html, check):
+    before = '"versions": {\n    "mfbai": "0.1.0"'
+    assert html.count(before) == 1
+    found = check(html.replace(before, before.replace("0.1.0", "0.1.1")))
+    assert (found.confirmed, found.unchecked) == (False, False)
+    assert "its part 'certificate' was changed: the digest in the file is another" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "part"),
+    [
+        ("The best is &#x27;b", "The best is &#x27;a", "answer"),
+        ("--blue: #0072b2", "--blue: #0072b3", "style"),
+        ('"worker_of":[', '"worker_of": [', "beside"),
+        ('"view": {', '"view":  {', "shown"),
+        ("data:text/javascript;base64,", "data:text/javascript;base64,YWxlcnQoMSk7", "program"),
+        ("default-src 'none'", "default-src *", "frame"),
+        ("</body>", "<script>alert(1)</script></body>", "frame"),
+        ('"digests">{', '"digests">{}{', None),
+        ('"frame": "', '"frame": "0', "frame"),
+    ],
+)
+def test_digests_of_another_version_are_checked(parts, check, before, after, part):
+    text = by_another_version(parts)
+    assert before in text
+    found = check(text.replace(before, after, 1))
+    assert (found.confirmed, found.unchecked) == (False, False)
+    assert (f"its part '{part}' was changed" if part else "its part 'digests' cannot be read") in found.reason
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        (lambda shown: shown.clear(), "everything"),
+        (lambda shown: shown["view"].pop("status"), "view"),
+        (lambda shown: shown["view"].pop("sentence"), "view"),
+        (lambda shown: shown["view"]["status"].update(risk=1e-9), "view.status.risk"),
+        (lambda shown: shown["view"]["status"].update(leader="a"), "view.status.leader"),
+        (lambda shown: shown["view"]["status"].update(leader=None), "view.status.leader"),
+        (lambda shown: shown["view"]["status"]["result"].update(arm="a"), "view.status.result.arm"),
+        (lambda shown: shown["view"]["status"]["arms"].reverse(), "view.status.arms"),
+        (lambda shown: shown["view"]["fidelities"][0].update(name="true"), "view.fidelities.name"),
+        (lambda shown: shown["view"]["history"]["cost"].pop(), "view.history.cost"),
+    ],
+)
+def test_what_follows_from_the_journal_is_in_a_page_of_any_version(parts, check, change, path):
+    found = check(by_another_version(parts, change))
+    assert (found.confirmed, found.unchecked) == (False, False)
+    assert f"'{path}' in what the report shows is not what follows from its journal" in found.reason
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda shown: shown["view"].update(sentence="The answer is 'b'."),
+        lambda shown: shown["view"].update(more=1),
+        lambda shown: shown["facts"].pop(),
+    ],
+)
+def test_another_version_has_words_and_entries_of_its_own(parts, check, change):
+    assert check(by_another_version(parts, change)).unchecked
+
+
+def test_a_certificate_of_another_version_is_confirmed(parts):
+    versions = {**parts.certificate["versions"], "mfbai": "0.1.1"}
+    assert verify({**parts.certificate, "versions": versions})
 
 
 # --- files
+
+
+@pytest.mark.parametrize("name", ["certificate", "shown", "beside", "digests"])
+def test_the_part_of_a_report_that_cannot_be_read_is_named(html, check, name):
+    found = check(with_block(html, name, '{"a": '))
+    told = f"this is not a certificate: the report was damaged: its part '{name}' cannot be read: it is not JSON: "
+    assert found.reason.startswith(told)
+
+
+def test_an_open_file_is_verified_in_either_mode(html, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(html, encoding="utf-8", newline="")
+    with open(path, "rb") as file:
+        assert verify(file)
+    with open(path, encoding="utf-8", newline="") as file:
+        assert verify(file)
+    path.write_bytes(b"<!doctype html>\xff")
+    with open(path, "rb") as file:
+        assert verify(file).reason == "this is not a certificate: it is not text"
 
 
 def test_a_report_is_written_as_a_whole_or_not_at_all(tmp_path):

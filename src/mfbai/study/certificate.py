@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import platform
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -43,18 +44,20 @@ PLACE = ("seed_number", "part")  # further entries of "ask" where arms are compa
 SETTINGS = {entry.name for entry in dataclasses.fields(Settings)}
 LEFT_OUT = {"seeds", *UNSAID}  # settings that journals may leave out; those of mfbai 0.1.0 do, and variance alarms
 VERSIONS = ("mfbai", "numpy", "numba", "python", "machine")
+VERSION = re.compile(r"\d+(\.\d+)+([a-z]\w*)?([-.+]\w+)*\+?", re.ASCII)  # 2.1.0, 3.14.0rc1+, 2.4.0.dev0+git.1a2b
 CLOSE = 1e-6  # relative difference that another machine's arithmetic may make, in what a verdict says of its risk
 
 
 @dataclass(frozen=True)
 class Verification:
-    """The result of checking a certificate; true if it is confirmed."""
+    """The result of checking a certificate or a report; true if all of it is confirmed."""
 
     confirmed: bool
     reason: str  # in one sentence
     event: int | None = None  # the first event that differs
     study: str | None = None
     verdict: Verdict | None = None
+    unchecked: bool = False  # only the journal is confirmed: the page around it is another version's
 
     def __bool__(self) -> bool:
         return self.confirmed
@@ -316,12 +319,17 @@ def _check_frame(document: Mapping[str, Any], audit: Audit, head: str) -> None:
     for entry, value in wanted.items():
         if entry not in document or canonical({"": document[entry]}) != canonical({"": value}):
             raise Differs(f"the {entry} that the certificate states is not that of its journal")
-    versions = document.get("versions")
-    if not isinstance(versions, Mapping) or set(versions) != set(VERSIONS) or not all(map(_is_word, versions.values())):
+    if not _are_versions(document.get("versions")):
         raise Differs("the versions that it was made with are not as they would be written")
     odd = set(document) ^ {"format", "versions", "journal", *wanted}
     if odd:
         raise Differs(f"the certificate's entry {min(map(str, odd))!r} should not be there, or is missing")
+
+
+def _are_versions(given: Any) -> bool:
+    if not isinstance(given, Mapping) or set(given) != set(VERSIONS):
+        return False
+    return all(_is_word(told) if name == "machine" else _is_version(told) for name, told in given.items())
 
 
 def same(told: Any, found: Any) -> bool:
@@ -339,13 +347,17 @@ def same(told: Any, found: Any) -> bool:
 def _hint(document: Mapping[str, Any]) -> str:
     versions = document.get("versions")
     made = versions.get("mfbai") if isinstance(versions, Mapping) else None
-    if not _is_word(made) or made == __version__:
+    if not _is_version(made) or made == __version__:
         return ""
     return f" (it was made by mfbai {made}, and this is {__version__}: strategies may differ)"
 
 
 def _is_word(text: Any) -> bool:
     return isinstance(text, str) and len(text) <= 40 and text.isprintable()
+
+
+def _is_version(text: Any) -> bool:
+    return _is_word(text) and VERSION.fullmatch(text) is not None
 
 
 def _name(audit: Audit | None) -> str | None:

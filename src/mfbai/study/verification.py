@@ -18,7 +18,8 @@ def verify(certificate: Source | Mapping[str, Any]) -> Verification:
 
     It is confirmed if the events are complete and in their order, the problem is that of the journal, every evaluation
     handed out is the one that the strategy asks for, and the verdict follows from them, exactly where it stands. A
-    report must be what this version makes of its certificate, to the byte.
+    report must be what this version makes of its certificate, to the byte. One that another version has made is not
+    confirmed: of it, only the journal can be (`unchecked`).
     """
     if isinstance(certificate, Mapping) or not (isinstance(certificate, str | Path) or hasattr(certificate, "read")):
         return replay(certificate)

@@ -12,6 +12,8 @@ from mfbai.cli.output import print_json
 from mfbai.cli.study.common import NAME, load, or_input, quoted
 from mfbai.terminal import waiting
 
+UNCHECKED = 3  # exit code: the journal is confirmed, and the page around it was not checked
+
 
 def export(
     name: Annotated[str, NAME],
@@ -47,7 +49,8 @@ def verify(
 ) -> None:
     """Replay a certificate to check that its verdict follows.
 
-    The certificate is confirmed, or the first event that differs is named and the exit code is 1.
+    The certificate is confirmed, or the first event that differs is named and the exit code is 1. It is 3 for a report
+    by another version of mfbai, of which only the journal can be confirmed.
 
     Example: mfbai study verify designs.json
     """
@@ -64,13 +67,14 @@ def verify(
             body["verdict"] = {name: told for name, told in body["verdict"].items() if name not in IN_WORDS}
         print_json(body)
     else:
-        typer.echo(f"{'Confirmed' if found else 'REJECTED'}: {found.reason}.")
+        outcome = "Confirmed" if found else "PAGE NOT CHECKED" if found.unchecked else "REJECTED"
+        typer.echo(f"{outcome}: {found.reason}.")
         if found.verdict is not None:
             typer.echo(f"Study {found.study!r}: {found.verdict}")
-        elif found:
+        elif found or found.unchecked:
             typer.echo(f"Study {found.study!r} has no verdict yet.")
     if not found:
-        raise typer.Exit(1)
+        raise typer.Exit(UNCHECKED if found.unchecked else 1)
 
 
 def add_to(app: typer.Typer) -> None:

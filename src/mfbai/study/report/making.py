@@ -14,4 +14,5 @@ def make_report(study: Standing) -> Report:
     """From its certificate, as anyone can make it again: other workers may go on while this looks at the study."""
     certificate = make_certificate(study)
     with readable(study.name):
-        return Report(certificate, shown_of(replayed(certificate)), beside(study, trials_of(certificate)))
+        kept = beside(study, trials_of(certificate))
+        return Report(certificate, shown_of(replayed(certificate, paused=kept["paused"])), kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from html import escape
@@ -11,7 +10,8 @@ from typing import Any, NamedTuple
 from mfbai._version import __version__
 from mfbai.study.certificate import lines_of
 from mfbai.study.report import program
-from mfbai.study.report.answer import answer, text_of
+from mfbai.study.report.answer import answer
+from mfbai.study.report.reading import digests_of, opening
 
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data:; "
@@ -41,14 +41,15 @@ class Report(NamedTuple):
 
 def parts_of(report: Report) -> list[Part]:
     """The file, piece by piece."""
-    blocks = {
-        "certificate": as_block("".join(lines_of(report.certificate))),
-        "shown": as_block(as_json(report.shown)),
-        "beside": as_block(as_json(report.beside)),
-    }
+    parts = _without_digests(report)
+    digests = digests_of("".join(part.text for part in parts))
+    block = Part("digests", _block("digests", as_json(digests)))
+    return [block if part.what == "digests" else part for part in parts]
+
+
+def _without_digests(report: Report) -> list[Part]:
+    """The same, with nothing where the digests will be. A browser writes the markup of the frame just so."""
     said = answer(report.certificate, report.shown)
-    covered = {**blocks, "program": program.program(), "style": program.style(), "answer": text_of(said)}
-    digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in covered.items()}
     return [
         Part("head", _head(report.certificate["study"])),
         Part("styles", f"<style>{program.style()}</style>\n"),
@@ -56,10 +57,10 @@ def parts_of(report: Report) -> list[Part]:
         Part("frame", _TOP),
         Part("answer in plain HTML", f'<section id="answer" class="card">{said}</section>'),
         Part("frame", _BOTTOM),
-        Part("digests", _block("digests", as_json(digests))),
-        Part("numbers of the pictures", _block("shown", blocks["shown"])),
-        Part("note, tags and workers", _block("beside", blocks["beside"])),
-        Part("certificate", _block("certificate", blocks["certificate"])),
+        Part("digests", _block("digests", "")),
+        Part("numbers of the pictures", _block("shown", as_json(report.shown))),
+        Part("note, tags and workers", _block("beside", as_json(report.beside))),
+        Part("certificate", _block("certificate", "".join(lines_of(report.certificate)))),
         Part("program", f'<script type="module">{program.start()}</script>\n'),
         Part("end", "</body>\n</html>\n"),
     ]
@@ -79,13 +80,8 @@ def as_block(text: str) -> str:
     return text.replace("<", "\\u003c")
 
 
-def opening(name: str) -> str:
-    """How the element of a block begins."""
-    return f'<script type="application/json" id="{name}">'
-
-
 def _block(name: str, text: str) -> str:
-    return f"{opening(name)}{text}</script>\n"
+    return f"{opening(name)}{as_block(text)}</script>\n"
 
 
 def _head(study: str) -> str:
@@ -97,7 +93,7 @@ def _head(study: str) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="mfbai {__version__}">
-<title>{escape(study)} · mfbai report</title>
+<title>{escape(study, quote=False)} · mfbai report</title>
 <link rel="icon" type="image/svg+xml" href="{program.icon()}">
 """
 
@@ -112,5 +108,5 @@ _BOTTOM = """
 <div id="report"></div>
 </main>
 <footer class="bottom"><details id="glossary"><summary>All terms explained</summary><dl></dl></details></footer>
-<div id="tip" class="tip" hidden></div>
+<div id="tip" class="tip" hidden=""></div>
 """

@@ -1,4 +1,4 @@
-"""What a report shows: all of it follows from the journal, which is replayed for it."""
+"""What a report shows: all of it follows from the journal, which is replayed for it, but for whether it is paused."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Replayed(Storage):
         return None
 
 
-def replayed(certificate: Mapping[str, Any]) -> Study:
+def replayed(certificate: Mapping[str, Any], *, paused: bool) -> Study:
     """The study that a certificate is of. Nobody can write to it."""
     bodies = ({entry: value for entry, value in event.items() if entry != "hash"} for event in certificate["journal"])
     hashes = (event["hash"] for event in certificate["journal"])
     events = [Event(canonical(body), seal) for body, seal in zip(bodies, hashes, strict=True)]
-    return Study(Replayed(events=events, label=Label(certificate["study"])), 0)
+    return Study(Replayed(events=events, label=Label(certificate["study"], paused=paused)), 0)
 
 
 def shown_of(study: Study) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def bears(status: Status) -> str:
         return sentences.bearing(verdict).strip()
     if verdict is not None:
         return "There is no answer, and so nothing that could bear more."
-    return "The study is still running: how much its answer can bear is known when there is one."
+    return "There is no verdict yet: how much an answer can bear is known when there is one."
 
 
 def facts_of(status: Status) -> list[list[str]]:
@@ -104,7 +104,7 @@ def facts_of(status: Status) -> list[list[str]]:
     wider = "not known" if factor is None else sentences.times_as_wide(factor)
     budget = "" if status.max_cost is None else f" of {digits(status.max_cost)}"
     return [
-        ["State", status.state],
+        ["State", "paused" if status.paused else status.state],
         ["Goal: risk of a wrong answer", f"{status.delta:g}"],
         ["Cost", f"{digits(status.cost)}{budget}"],
         ["Evaluations", f"{status.told:,}"],

@@ -28,7 +28,31 @@ export function readCertificate(text) {
   const facts = Object.fromEntries([...stated].map(([key, value]) => [JSON.parse(key), JSON.parse(value)]));
   if (facts.format !== FORMAT) throw new Unreadable(`it is not a certificate: it does not say "format": "${FORMAT}"`);
   if (events === null || events.length === 0) throw new Unreadable("it has no journal");
+  checkShape(readFirst(events[0]), facts.verdict);
   return { stated, facts, events };
+}
+
+function readFirst(text) {
+  const reader = new Reader(text);
+  const found = JSON.parse(reader.value());
+  reader.end();
+  return found;
+}
+
+/** What the page relies on: how the journal begins, and what the verdict says. */
+function checkShape(first, verdict) {
+  if (first?.kind !== "create") throw new Unreadable("it is not a certificate: its journal does not begin with the creation of a study");
+  const { problem, fidelity, family } = first.problem ?? {};
+  const named = (entries) => Array.isArray(entries) && entries.length > 0 && entries.every((entry) => typeof entry?.name === "string");
+  const arms = Array.isArray(problem?.arms) && problem.arms.every((arm) => typeof arm === "string");
+  if (!arms || !named(fidelity) || !named([family]) || !Number.isFinite(first.at)) {
+    throw new Unreadable("it is not a certificate: its first event does not say what the study is about");
+  }
+  if (verdict === null) return;
+  const numbers = ["cost", "told", "risk"].every((entry) => Number.isFinite(verdict?.[entry]));
+  if (!numbers || typeof verdict.state !== "string" || !(verdict.arm === null || verdict.arm in problem.arms)) {
+    throw new Unreadable("it is not a certificate: its verdict is not as mfbai writes one");
+  }
 }
 
 function readJournal(reader) {

@@ -15,6 +15,7 @@ const NAMES = {
   program: "the program of this page",
   style: "the styles of this page",
   answer: "the answer in plain text",
+  frame: "the markup around the parts of this page (an extension of the browser that changes pages does so, too)",
 };
 
 /** `source` has the certificate and, of a report, the texts of its blocks with their digests. */
@@ -35,36 +36,43 @@ export function checksPanel(source) {
     setText(item, text);
     if (good === false) setAttribute(root, "data-state", "bad");
   };
+  /** Run a check, which returns whether all is good, and a sentence. One that does not finish has failed. */
+  const judge = async (item, check, onBad) => {
+    const [good, told] = await check().catch((error) => {
+      if (error.name === "AbortError") throw error;
+      return [false, `A check did not finish: ${error.message}.`];
+    });
+    say(item, good, told);
+    if (!good) onBad(told);
+  };
   return {
     root,
     /** Check all; `onBad(told)` hears of what does not fit. */
     async run(signal, onBad) {
-      const { events, facts } = source.certificate;
-      const share = (n) => say(chain, null, `Checking the chain: ${whole(n)} of ${plural(whole(events.length), "event")} …`);
-      share(0);
-      const wrong = await inSlices(checkChain(source.certificate), signal, share);
-      if (wrong === null) {
-        say(chain, true, `Chain intact: ${events.length === 1 ? "1 event" : `${whole(events.length)} events`}, the last with the hash ${facts.head}.`);
-      } else {
-        const told = wrong.event === null ? `After the last event: ${wrong.told}.` : `Event ${wrong.event}: ${wrong.told}.`;
-        say(chain, false, told);
-        onBad(told);
-      }
+      say(chain, null, "Checking the chain …");
+      await judge(chain, () => checkThatChain(source.certificate, signal, (told) => say(chain, null, told)), onBad);
       if (!source.digests) return;
       say(page, null, "Checking the page …");
-      const changed = [];
-      for (const [name, text] of Object.entries(source.covered)) {
-        if ((await inSlices(sha256InSteps(text), signal)) !== source.digests[name]) changed.push(NAMES[name] ?? name);
-      }
-      if (changed.length === 0) {
-        say(page, true, `${source.ours ? "Page" : "Numbers of the pictures"} intact, by digests. These find accidents: to find a forger, verify the file.`);
-      } else {
-        const told = `Changed since the file was written: ${changed.join(", ")}.`;
-        say(page, false, told);
-        onBad(told);
-      }
+      await judge(page, () => checkDigests(source, signal), onBad);
     },
   };
+}
+
+async function checkThatChain(certificate, signal, onProgress) {
+  const { events, facts } = certificate;
+  const share = (n) => onProgress(`Checking the chain: ${whole(n)} of ${plural(whole(events.length), "event")} …`);
+  const wrong = await inSlices(checkChain(certificate), signal, share);
+  if (wrong !== null) return [false, wrong.event === null ? `After the last event: ${wrong.told}.` : `Event ${wrong.event}: ${wrong.told}.`];
+  return [true, `Chain intact: ${events.length === 1 ? "1 event" : `${whole(events.length)} events`}, the last with the hash ${facts.head}.`];
+}
+
+async function checkDigests({ covered, digests, ours }, signal) {
+  const changed = [];
+  for (const [name, text] of Object.entries(covered)) {
+    if ((await inSlices(sha256InSteps(text), signal)) !== digests[name]) changed.push(NAMES[name] ?? name);
+  }
+  if (changed.length > 0) return [false, `Changed since the file was written: ${changed.join(", ")}.`];
+  return [true, `${ours ? "Page" : "Numbers of the pictures"} intact, by digests. These find accidents: to find a forger, verify the file.`];
 }
 
 /** For a shell. */

@@ -13,6 +13,11 @@ const SHORT = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t",
 /** What cannot be read, in a sentence. */
 export class Unreadable extends Error {}
 
+/** Why a file cannot be shown, for people: what a browser says of what it does not find in it tells them nothing. */
+export function reasonOf(error) {
+  return error instanceof Unreadable ? error.message : "it is not as mfbai writes it";
+}
+
 /** Reads one value after another from a text. */
 export class Reader {
   constructor(text, at = 0) {

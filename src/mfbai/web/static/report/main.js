@@ -1,9 +1,9 @@
 // A report: a study's certificate with its pictures, trials and checks, in one file and without a server.
 
 import { armChoice } from "../arms.js";
-import { setBadge } from "../badge.js";
-import { h } from "../dom.js";
-import { whole } from "../format.js";
+import { setBadge, stateOf } from "../badge.js";
+import { h, setAttribute, setText } from "../dom.js";
+import { plural, whole } from "../format.js";
 import { frame } from "../frame.js";
 import { markdown } from "../markdown.js";
 import { fillGlossary, watchTerms } from "../terms.js";
@@ -18,6 +18,7 @@ import * as spend from "../panels/spend.js";
 import * as variance from "../panels/variance_alarms.js";
 import * as verdict from "../panels/verdict.js";
 import { checksPanel } from "./checks.js";
+import { Unreadable, reasonOf } from "./exact.js";
 import { groundsPanel } from "./grounds.js";
 import { openerPanel } from "./opener.js";
 import { inSlices } from "./slices.js";
@@ -26,9 +27,22 @@ import { averagesPanel, summaryOf } from "./summary.js";
 import { timeText, trialsPanel } from "./table.js";
 import { readTrials } from "./trials.js";
 
+const BEWARE = "⚠ Do not rely on this file";
 const PICTURES = [alarms, variance, evidence, intervals, risk, growth, spend, shares, numbers];
 const place = document.getElementById("report");
+const answer = document.getElementById("answer");
 let stop = () => {};
+let bad = (told) => warn(`. ${told}`); // until a file is shown
+
+/** In the plain answer, while there is nothing else. */
+function warn(told) {
+  setText(answer.querySelector(".warning"), `${BEWARE}${told}`);
+}
+
+/** Whatever fails must be seen: a check that did not run looks like one that found nothing. */
+function failed(error) {
+  if (error?.name !== "AbortError") bad(`Its program failed: ${error?.message ?? error}.`);
+}
 
 /** Show a file, in the place of the one that is shown. */
 function show(source) {
@@ -41,7 +55,7 @@ function show(source) {
   const panels = h("div", { class: "panels" }, ...found.panels, table.root, ...noteOf(source.beside), checks.root);
   const badge = h("span", { class: "badge" });
   const name = source.certificate.facts.study;
-  setBadge(badge, found.state);
+  setText(badge, "… being checked");
   stop();
   stop = () => {
     stopper.abort();
@@ -53,20 +67,23 @@ function show(source) {
       "article",
       {},
       h("div", { class: "title" }, h("div", { class: "heading" }, h("h1", { dir: "auto", tabindex: "-1" }, name), badge)),
-      h("p", { class: "muted lead" }, source.ours ? "" : `From the file “${source.file}”, opened here. `, `Created ${timeText(found.created)} UTC`, last, "."),
+      h("p", { class: "muted lead" }, source.ours ? "" : `From the file “${source.file}”, opened here${othersOf(source)}. `, `Created ${timeText(found.created)} UTC`, last, "."),
       warning,
       panels,
     ),
   );
   document.title = `${name} · mfbai report`;
+  const said = new Set();
+  bad = (told) => {
+    if (said.size === 0) {
+      warning.hidden = false;
+      setText(badge, "⚠ not reliable");
+      setAttribute(badge, "data-state", "alarm");
+    }
+    if (!said.has(told)) warning.append(h("p", {}, `${BEWARE}. ${told}`));
+    said.add(told);
+  };
   found.draw?.();
-  const bad = (told) => {
-    warning.hidden = false;
-    warning.append(h("p", {}, `⚠ Do not rely on this file. ${told}`));
-  };
-  const ignoreStop = (error) => {
-    if (error.name !== "AbortError") throw error;
-  };
   const work = async () => {
     try {
       const trials = await inSlices(readTrials(source.certificate.events, source.beside), stopper.signal, (some) => table.set(some, false));
@@ -75,14 +92,26 @@ function show(source) {
       if (!source.shown) panels.insertBefore(averagesPanel(trials), table.root);
     } catch (error) {
       if (stopper.signal.aborted) throw error;
-      table.fail(`The journal cannot be shown as a table: ${error.message}.`);
+      const told = `The journal cannot be shown as a table: ${reasonOf(error)}.`;
+      table.fail(told);
+      bad(told);
     }
     await checks.run(stopper.signal, bad);
-    if (warning.hidden) last.append("; the chain of hashes is intact");
-    place.dataset.done = "true"; // for tests and tools
+    if (said.size > 0) return;
+    last.append("; the chain of hashes is intact");
+    setBadge(badge, found.state);
   };
   delete place.dataset.done;
-  work().catch(ignoreStop);
+  work()
+    .catch(failed)
+    .finally(() => {
+      if (!stopper.signal.aborted) place.dataset.done = "true"; // for tests and tools
+    });
+}
+
+/** That of several files one is shown. */
+function othersOf({ others }) {
+  return others > 0 ? `; ${plural(others, "other file")} that came with it ${others === 1 ? "was" : "were"} not opened: open one at a time` : "";
 }
 
 /** The panels that a view fills. */
@@ -99,12 +128,13 @@ function picturesOf({ shown, beside, certificate }) {
       try {
         panel.update(chosen);
       } catch (error) {
-        panel.root.replaceChildren(h("p", { class: "error" }, `This picture cannot be drawn: ${error.message}.`));
+        panel.root.replaceChildren(h("p", { class: "error" }, `This picture cannot be drawn: ${reasonOf(error)}.`));
+        bad("A picture cannot be drawn.");
       }
     }
   };
   return {
-    state: view.status.state,
+    state: stateOf(view),
     created: view.created,
     panels: [first.root, groundsPanel(shown.grounds), ...someOf(view), ...rest.map((panel) => panel.root)],
     draw,
@@ -129,23 +159,31 @@ function noteOf(beside) {
   return [frame("written", "Note", about, tags, h("div", { class: "markdown" }, ...markdown(beside.note)))];
 }
 
-async function open(file, text) {
-  show(sourceOf(file, text));
+async function open(file, text, others) {
+  show({ ...sourceOf(file, text), others });
   scrollTo(0, 0);
   place.querySelector("h1").focus({ preventScroll: true });
 }
 
-fillGlossary(document.querySelector("#glossary dl"));
+/** Show this file. The answer in plain HTML stays if that fails, with its warning. */
+function showOwn() {
+  try {
+    const source = ownSource();
+    fillGlossary(document.querySelector("#glossary dl"));
+    show(source);
+    answer.hidden = true; // the panels say the same
+    answer.querySelector(".warning").remove();
+  } catch (error) {
+    warn(`: ${error instanceof Unreadable ? "" : "its program failed: "}${error.message}.`);
+  }
+}
+
+addEventListener("error", ({ error }) => error && failed(error)); // without one, it is only a remark on the layout
+addEventListener("unhandledrejection", ({ reason }) => failed(reason));
 watchTerms(document.getElementById("tip"));
 document.getElementById("skip").addEventListener("click", (event) => {
   event.preventDefault();
   document.getElementById("main").focus();
 });
+showOwn();
 place.after(openerPanel(open).root);
-try {
-  const source = ownSource();
-  show(source);
-  document.getElementById("answer").hidden = true; // the panels say the same
-} catch (error) {
-  place.append(h("div", { class: "card warning", role: "alert" }, h("p", {}, `⚠ Do not rely on this file: ${error.message}.`)));
-}

@@ -5,16 +5,25 @@ import { Unreadable } from "./exact.js";
 
 const BLOCKS = ["digests", "shown", "beside", "certificate"];
 const END = "</script>";
+const PARTS = 'style, script[type="importmap"], script[type="application/json"], #answer';
 const WEB_PAGE = /^\ufeff?\s*<(!doctype|html)/i;
 
-/** This file. */
+/** This file, as it was before the program changed the page. */
 export function ownSource() {
   const texts = Object.fromEntries(BLOCKS.map((name) => [name, onlyOne(`script#${name}`).textContent]));
   const { digests, ...covered } = texts;
   covered.program = onlyOne('script[type="importmap"]').textContent;
   covered.style = onlyOne("style").textContent;
-  covered.answer = onlyOne("#answer").textContent;
+  covered.answer = onlyOne("#answer").innerHTML;
+  covered.frame = frame();
   return { ...read(texts), covered, ours: true, file: decodeURIComponent(location.pathname.split("/").at(-1)) || "report.html" };
+}
+
+/** All of the page that is around the parts, without line breaks, of which browsers leave some out. */
+function frame() {
+  const copy = document.documentElement.cloneNode(true);
+  for (const part of copy.querySelectorAll(PARTS)) part.replaceChildren();
+  return `<!doctype ${document.doctype?.name}>${copy.outerHTML}`.replaceAll("\n", "");
 }
 
 function onlyOne(selector) {

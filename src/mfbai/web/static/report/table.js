@@ -8,6 +8,12 @@ import { COLUMNS } from "./trials.js";
 
 const ROW = 34; // pixels, as the style sheet has it
 const NARROW_ROW = 108; // where a row has four lines
+const LINE = 18; // pixels for each further line of names
+// Of columns with names: the characters that surely fit into a line, and how many lines there may be.
+const FITS = { arm: 17, fidelity: 9, worker: 10 };
+const NARROW_FITS = { arm: 13, fidelity: 15, worker: 12 };
+const LINES = { arm: 4, fidelity: 3, worker: 2 };
+const LONGEST = { arm: 52, fidelity: 27, worker: 20 }; // longer names are shortened in their middle
 const TALLEST = 8_000_000; // pixels: browsers know no taller elements than some ten millions
 const SPARE = 6; // rows above and below those in view
 const PRINTED = 50; // rows
@@ -61,7 +67,20 @@ export function trialsPanel(name) {
     head.append(cell);
     return { key, cell };
   });
-  const height = () => (narrow.matches ? NARROW_ROW : ROW);
+  let height = ROW; // of all rows: what the longest names need
+  let madeFor = null; // a narrow screen, or a wide one
+  const makeRoom = () => {
+    const { problem, workers } = trials;
+    const names = { arm: problem.arms, fidelity: problem.fidelities.map(({ name }) => name), worker: workers };
+    const fits = narrow.matches ? NARROW_FITS : FITS;
+    const lines = Object.fromEntries(Object.keys(names).map((key) => [key, linesFor(names[key], fits[key], LINES[key])]));
+    const more = Object.values(lines).map((count) => (count - 1) * LINE);
+    height = narrow.matches ? NARROW_ROW + more[0] + more[1] + more[2] : ROW + Math.max(...more); // there, names are below each other
+    scroller.style.setProperty("--row", `${height}px`);
+    for (const key of Object.keys(lines)) scroller.style.setProperty(`--${key}-lines`, lines[key]);
+    scroller.classList.toggle("no-workers", workers.length === 0);
+    madeFor = narrow.matches;
+  };
   const sortBy = (key, down) => {
     by = key;
     descending = down;
@@ -78,15 +97,16 @@ export function trialsPanel(name) {
     draw();
   };
   const draw = () => {
-    const size = height();
+    if (!trials) return;
+    if (madeFor !== narrow.matches) makeRoom();
     const room = scroller.clientHeight - (narrow.matches ? 0 : ROW);
-    const whole = chosen.length * size;
+    const whole = chosen.length * height;
     const tall = Math.min(whole, TALLEST);
     const most = Math.max(tall - room, 1);
     const at = Math.min(Math.max(scroller.scrollTop, 0), most);
     const from = whole > tall ? (at / most) * (whole - room) : at; // pixels in a table without a limit
-    const first = printing ? 0 : Math.max(0, Math.floor(from / size) - SPARE);
-    const last = Math.min(chosen.length, printing ? PRINTED : first + Math.ceil(room / size) + 2 * SPARE);
+    const first = printing ? 0 : Math.max(0, Math.floor(from / height) - SPARE);
+    const last = Math.min(chosen.length, printing ? PRINTED : first + Math.ceil(room / height) + 2 * SPARE);
     body.style.height = printing ? "auto" : `${tall}px`;
     while (rows.length < last - first) {
       rows.push(makeRow());
@@ -94,8 +114,11 @@ export function trialsPanel(name) {
     }
     rows.forEach((row, i) => {
       row.root.hidden = first + i >= last;
-      if (row.root.hidden) return;
-      const top = (first + i) * size - from + at;
+      if (row.root.hidden) {
+        setAttribute(row.root, "aria-rowindex", null); // another row has it by now
+        return;
+      }
+      const top = (first + i) * height - from + at;
       row.root.style.transform = printing ? "" : `translateY(${top}px)`;
       row.update(trials, chosen[first + i], first + i);
     });
@@ -165,6 +188,18 @@ function counted({ length, imported }, shown, complete) {
   return `${shown === length ? "" : `${whole(shown)} of `}${whole(length)} trials.${added}`;
 }
 
+function linesFor(names, fits, most) {
+  const longest = names.reduce((length, name) => Math.max(length, name.length), 1);
+  return Math.min(Math.ceil(longest / fits), most);
+}
+
+/** Names often differ at their ends alone. */
+function shortened(name, longest) {
+  if (name.length <= longest) return name;
+  const half = Math.floor((longest - 3) / 2);
+  return `${name.slice(0, half)} … ${name.slice(-half)}`;
+}
+
 function makeRow() {
   const cells = COLUMNS.map(({ key }) => h("div", { role: "cell", class: `of-${key}`, dir: key === "arm" || key === "fidelity" ? "auto" : null }));
   const root = h("div", { role: "row", class: "row" }, ...cells);
@@ -177,8 +212,8 @@ function makeRow() {
       root.classList.toggle("even", place % 2 === 0);
       COLUMNS.forEach(({ key }, i) => {
         const text = textOf(trials, key, row);
-        setText(cells[i], text);
-        if (key === "arm" || key === "worker") setAttribute(cells[i], "title", text || null);
+        setText(cells[i], key in LINES ? shortened(text, LONGEST[key]) : text);
+        if (key in LINES) setAttribute(cells[i], "title", text || null);
       });
     },
   };

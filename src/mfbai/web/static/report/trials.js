@@ -1,6 +1,6 @@
 // The trials of a journal, in columns: a row each, in the order they were asked for. Values that were added are none.
 
-import { pythonFloat } from "./exact.js";
+import { pythonFloat, Unreadable } from "./exact.js";
 
 const UNDER_WAY = "under way";
 const STEP = 50; // events
@@ -80,14 +80,14 @@ class Trials {
     columns.told.push(null);
     columns.worker.push(this.workers[this.workerOf[trial - 1]] ?? "");
     columns.state.push(UNDER_WAY);
-    if (!(arm < problem.arms.length && fidelity < problem.fidelities.length)) throw new Error(`trial ${trial} is of no arm`);
+    if (!(arm < problem.arms.length && fidelity < problem.fidelities.length)) throw new Unreadable(`trial ${trial} is of no arm`);
     this.length += 1;
   }
 
   #close({ trial, at }, state, value) {
     const { columns } = this;
     const row = this.rows.get(trial);
-    if (row === undefined) throw new Error(`trial ${trial} was never asked for`);
+    if (row === undefined) throw new Unreadable(`trial ${trial} was never asked for`);
     this.rows.delete(trial);
     const cost = value === null ? 0 : this.problem.costOf(columns.arm[row], columns.fidelity[row]);
     columns.value[row] = value;
