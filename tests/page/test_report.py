@@ -439,6 +439,15 @@ def test_a_report_looks_proven_only_after_the_checks(open_report, html):
     expect(page.locator(".badge")).to_have_text("✓ decided")
 
 
+@pytest.mark.parametrize(
+    ("digests", "told"), [("null", "Changed since the file was written: "), ("{", "its part “digests” is not JSON")]
+)
+def test_a_page_without_its_digests_is_not_whole(open_report, html, digests, told):
+    page = open_report(with_block(html, "digests", digests))
+    expect(page.locator(".warning")).to_contain_text("Do not rely on this file")
+    expect(page.locator(".warning")).to_contain_text(told)
+
+
 def test_a_file_that_does_not_fit_loses_its_badge(open_report, html):
     page = checked(open_report(html.replace("The best is &#x27;b", "The best is &#x27;a")))
     expect(page.locator(".badge")).to_have_text("⚠ not reliable")
