@@ -15,7 +15,7 @@ from support.pages import AWAY, PHONE, QUALITY, REFUSED, SPEC, assert_no_overflo
 
 def test_form_says_what_is_wrong_and_keeps_what_was_typed(open_page, server):
     page = open_page(server, "#/new", expected=REFUSED)
-    page.get_by_label("Name").fill("kept")
+    page.get_by_label("Name", exact=True).fill("kept")
     page.get_by_label("Problem").fill("[problem]\narms = [")
     page.get_by_label("Risk that you accept").fill("about 5 %")
     button = page.get_by_role("button", name="Create the study")
@@ -29,12 +29,12 @@ def test_form_says_what_is_wrong_and_keeps_what_was_typed(open_page, server):
     page.get_by_role("link", name="Studies", exact=True).click()
     page.get_by_role("link", name="New study").last.click()
     expect(page.get_by_label("Problem")).to_have_value("[problem]\narms = [")
-    expect(page.get_by_label("Name")).to_have_value("kept")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("kept")
     page.get_by_label("Problem").fill(SPEC)
     button.click()
     expect(page.get_by_role("heading", name="kept")).to_be_visible()
     page.get_by_role("link", name="New study").click()
-    page.get_by_label("Name").fill("kept")
+    page.get_by_label("Name", exact=True).fill("kept")
     button.click()
     expect(page.locator(".create")).to_contain_text("exists already")
 
@@ -212,7 +212,7 @@ def test_options_are_sent_and_what_is_wrong_with_them_is_said_beside_them(open_p
     page.get_by_role("button", name="Create the study").click()
     expect(page.locator("#new-option-constant-fault")).to_contain_text("write 1000")
     page.get_by_label("Option “constant”").fill("2.5")
-    page.get_by_label("Name").fill("of theorem")
+    page.get_by_label("Name", exact=True).fill("of theorem")
     page.get_by_role("button", name="Create the study").click()
     expect(page.get_by_role("heading", name="of theorem")).to_be_visible()
     settings = server.call("/of%20theorem")

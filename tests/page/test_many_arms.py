@@ -155,7 +155,7 @@ def test_names_of_many_arms_can_be_pasted_into_the_form(open_page, server):
     many = ", ".join(f'"pasted {k}"' for k in range(10_000))
     page = open_page(server, "#/new")
     page.get_by_label("Problem").fill(SPEC.replace('"baseline", "wide", "deep"', many))
-    page.get_by_label("Name").fill("pasted")
+    page.get_by_label("Name", exact=True).fill("pasted")
     page.get_by_role("button", name="Create the study").click()
     expect(page.get_by_role("heading", name="pasted")).to_be_visible()
     expect(page.locator(".find .counts")).to_contain_text("Of 10,000 arms, the 20 that matter most")

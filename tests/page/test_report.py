@@ -439,6 +439,15 @@ def test_a_report_looks_proven_only_after_the_checks(open_report, html):
     expect(page.locator(".badge")).to_have_text("✓ decided")
 
 
+@pytest.mark.parametrize(
+    ("digests", "told"), [("null", "Changed since the file was written: "), ("{", "its part “digests” is not JSON")]
+)
+def test_a_page_without_its_digests_is_not_whole(open_report, html, digests, told):
+    page = open_report(with_block(html, "digests", digests))
+    expect(page.locator(".warning")).to_contain_text("Do not rely on this file")
+    expect(page.locator(".warning")).to_contain_text(told)
+
+
 def test_a_file_that_does_not_fit_loses_its_badge(open_report, html):
     page = checked(open_report(html.replace("The best is &#x27;b", "The best is &#x27;a")))
     expect(page.locator(".badge")).to_have_text("⚠ not reliable")
@@ -598,7 +607,9 @@ def test_of_several_files_the_page_says_that_it_shows_one(open_report, html):
 
 def test_a_file_is_opened_by_keyboard(open_report, html, tmp_path):
     (tmp_path / "other.json").write_text(json.dumps(long_study(20, arms=3).export()))
-    page = checked(open_report(html))
+    page = open_report(html)
+    page.on("filechooser", lambda chooser: None)  # the browser must hear of it before the key: nothing waits for that
+    checked(page)
     button = page.get_by_role("button", name="Choose a file")
     button.focus()
     with page.expect_file_chooser() as waiting:

@@ -80,7 +80,7 @@ def test_telling_the_same_values_again_changes_nothing_and_others_are_refused(se
     ],
 )
 def test_what_is_not_the_values_of_all_parts_is_refused_whole(server, request, told, why):
-    path = server.create(request.node.name[-60:], spec=SPEC)
+    path = server.create(request.node.name[-60:].strip(), spec=SPEC)
     trial = ask_for(server, path, "paired")
     before = kinds(server, path)
     raw = isinstance(told, bytes)

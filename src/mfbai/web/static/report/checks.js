@@ -51,7 +51,7 @@ export function checksPanel(source) {
     async run(signal, onBad) {
       say(chain, null, "Checking the chain …");
       await judge(chain, () => checkThatChain(source.certificate, signal, (told) => say(chain, null, told)), onBad);
-      if (!source.digests) return;
+      if (!source.covered) return; // a certificate by itself
       say(page, null, "Checking the page …");
       await judge(page, () => checkDigests(source, signal), onBad);
     },
@@ -69,7 +69,7 @@ async function checkThatChain(certificate, signal, onProgress) {
 async function checkDigests({ covered, digests, ours }, signal) {
   const changed = [];
   for (const [name, text] of Object.entries(covered)) {
-    if ((await inSlices(sha256InSteps(text), signal)) !== digests[name]) changed.push(NAMES[name] ?? name);
+    if ((await inSlices(sha256InSteps(text), signal)) !== digests?.[name]) changed.push(NAMES[name] ?? name);
   }
   if (changed.length > 0) return [false, `Changed since the file was written: ${changed.join(", ")}.`];
   return [true, `${ours ? "Page" : "Numbers of the pictures"} intact, by digests. These find accidents: to find a forger, verify the file.`];

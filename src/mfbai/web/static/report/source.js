@@ -34,7 +34,7 @@ function onlyOne(selector) {
 
 /** A file that was opened. */
 export function sourceOf(file, text) {
-  if (!WEB_PAGE.test(text)) return { certificate: readCertificate(text), shown: null, beside: null, digests: null, file };
+  if (!WEB_PAGE.test(text)) return { certificate: readCertificate(text), shown: null, beside: null, file };
   const texts = Object.fromEntries(BLOCKS.map((name) => [name, blockOf(text, name)]));
   const { digests, ...covered } = texts;
   return { ...read(texts), covered, ours: false, file };
@@ -50,13 +50,13 @@ function blockOf(text, name) {
 }
 
 function read({ certificate, shown, beside, digests }) {
-  return { certificate: readCertificate(certificate), shown: parsed(shown), beside: parsed(beside), digests: parsed(digests) };
+  return { certificate: readCertificate(certificate), shown: parsed("shown", shown), beside: parsed("beside", beside), digests: parsed("digests", digests) };
 }
 
-function parsed(text) {
+function parsed(name, text) {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Unreadable("a part of it is not JSON");
+    throw new Unreadable(`its part “${name}” is not JSON`);
   }
 }

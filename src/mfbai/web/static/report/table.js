@@ -12,8 +12,8 @@ const LINE = 18; // pixels for each further line of names
 // Of columns with names: the characters that surely fit into a line, and how many lines there may be.
 const FITS = { arm: 17, fidelity: 9, worker: 10 };
 const NARROW_FITS = { arm: 13, fidelity: 15, worker: 12 };
-const LINES = { arm: 4, fidelity: 3, worker: 2 };
-const LONGEST = { arm: 52, fidelity: 27, worker: 20 }; // longer names are shortened in their middle
+const LINES = { arm: 4, fidelity: 3, worker: 3 };
+const LONGEST = { arm: 52, fidelity: 27, worker: 30 }; // longer names are shortened in their middle
 const TALLEST = 8_000_000; // pixels: browsers know no taller elements than some ten millions
 const SPARE = 6; // rows above and below those in view
 const PRINTED = 50; // rows
