@@ -8,7 +8,7 @@ KILLS = 3
 
 
 def test_many_clients(tmp_path):
-    """No call is refused, no value is lost, and a stream shows the last of them."""
+    """No call fails, no value is lost, and a stream shows the last of them."""
     with Server(f"sqlite:///{tmp_path / 'studies.db'}") as server:
         study = mfbai.Client(server.address).create_study(TIED, NEVER, name="load")
         with Stream(server, "/load") as stream:
