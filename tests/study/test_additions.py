@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from mfbai import Gaussian, Problem, create_study, verify
+from mfbai import Bernoulli, Gaussian, Problem, create_study, verify
 from mfbai.errors import InvalidInput, StudyOver
 from support.studies import PROBLEM, again, finish, kinds
 
@@ -54,9 +54,28 @@ def test_a_table_that_has_grown_since_it_was_added_is_refused(study):
     assert study.status().imported == 4
 
 
-def test_a_table_whose_cells_begin_otherwise_is_another_one(study):
+def test_a_table_that_has_grown_is_refused_wherever_its_new_rows_are(study):
     study.add_table(ROWS)
-    assert study.add_table([("plain", 0, 0.29), *ROWS]) == 5
+    study.add_table([("plain", 0, 0.35), ("deep", 1, 0.45)])  # of another file, for the same cells
+    for grown in ([*ROWS, ("deep", 1, 0.5)], [("plain", 0, 0.29), *ROWS[::-1], ("deep", 1, 0.2)]):
+        with pytest.raises(InvalidInput, match="were added before"):
+            study.add_table(grown)
+    assert study.status().imported == 6
+
+
+def test_scores_that_are_the_same_by_chance_count(storage_url):
+    problem = Problem(["a", "b"], costs=[1.0], biases=[0.0], family=Bernoulli())
+    study = create_study(problem, 0.05, storage=storage_url, strategy="frugal")
+    first = [(arm, 0, score) for arm in "ab" for score in (1, 0, 1, 1, 1)]
+    assert study.add_table(first) == 10
+    assert study.add_table([(arm, 0, score) for arm in "ab" for score in (1, 1, 1, 0, 1, 1)]) == 12
+    with pytest.raises(InvalidInput, match="were added before"):
+        study.add_table(first)
+
+
+def test_a_value_that_was_measured_twice_counts_twice(study):
+    study.add_table(ROWS)
+    assert study.add_table([("plain", 0, 0.3), ("wide", 0, 0.8), ("deep", 1, 0.7), ("plain", 0, 0.33)]) == 4
 
 
 @pytest.mark.parametrize("kind", ["frame", "file", "rows"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -31,21 +32,38 @@ def read_table(study: Study, rows: Values) -> dict[Cell, list[float]]:
 
 
 def refuse_repeated(events: Iterable[Event], table: dict[Cell, list[float]]) -> None:
-    """Values count once: a table is refused if every cell that had values added before has these again, alone or
-    followed by others, as in a file that has grown."""
+    """Values count once: a table is refused if it seems to hold some that were added before, as a file that has grown.
+
+    That is so if every cell that had values added before has the same ones, alone or followed by others; or if half of
+    the values that can tell are the same. Those that occur once can: scores of 0 and 1 are often the same by chance.
+    """
     earlier: dict[Cell, list[tuple[int, list[float]]]] = {}
     for event in events:
         body = event.body
         cell = body.get("arm"), body.get("fidelity")
         if body["kind"] == "add" and cell in table:
             earlier.setdefault(cell, []).append((body["n"], body["values"]))
-    places = [next((n for n, values in added if _holds(table[cell], values)), None) for cell, added in earlier.items()]
-    if places and None not in places:
-        told = f"were added before (event {min(place for place in places if place is not None)} of the journal)"
+    same = [any(_holds(table[cell], values) for _, values in added) for cell, added in earlier.items()]
+    if earlier and (all(same) or _is_half_known(earlier, table)):
+        told = f"were added before (event {min(added[0][0] for added in earlier.values())} of the journal)"
         onward = "nothing was added. Give new ones alone; if they only happen to be the same, `Study.add` counts them"
-        raise InvalidInput([Fault("these values, or the first of them,", f"{told}, and count once: {onward}")])
+        raise InvalidInput([Fault("these values, or some of them,", f"{told}, and count once: {onward}")])
 
 
 def _holds(values: list[float], earlier: list[float]) -> bool:
     """Whether they begin with earlier ones, or are the same in another order."""
     return values[: len(earlier)] == earlier or sorted(values) == sorted(earlier)
+
+
+def _is_half_known(earlier: dict[Cell, list[tuple[int, list[float]]]], table: dict[Cell, list[float]]) -> bool:
+    known = _once((cell, x) for cell, added in earlier.items() for _, values in added for x in values)
+    given = _once((cell, x) for cell in earlier for x in table[cell])
+    shared = len(known & given)
+    return shared >= 2 and 2 * shared >= min(len(known), len(given))
+
+
+def _once(values: Iterable[tuple[Cell, float]]) -> set[tuple[Cell, float]]:
+    """Those whose number occurs once in all cells."""
+    given = list(values)
+    counts = Counter(x for _, x in given)
+    return {(cell, x) for cell, x in given if counts[x] == 1}
