@@ -253,8 +253,10 @@ def test_a_study_that_cannot_be_read_is_looked_after_and_deleted(open_page, star
     take_picture(page, "unreadable")
     rename(page, "spoilt")
     expect(page.locator("h1")).to_have_text("spoilt")
+    expect(page.get_by_role("button", name=re.compile("certificate|table|report", re.I))).to_have_count(0)
     dialog = delete_dialog(page)
     expect(dialog).to_contain_text("Everyone loses it: its journal, its note and its verdict, if it has one.")
+    expect(dialog.get_by_text("Keep a copy first")).to_be_hidden()
     dialog.get_by_role("button", name="Delete it for good").click()
     expect(page.locator(".word")).to_have_text("Deleted “spoilt”.")
 

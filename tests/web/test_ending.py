@@ -54,6 +54,29 @@ def test_it_ends_though_streams_are_open_and_calls_under_way_and_keeps_what_it_a
     assert {trial.partition("-")[0] for trial in answered} <= told
 
 
+def test_a_stopped_server_leaves_its_database_in_one_file(tmp_path):
+    with Server(f"sqlite:///{tmp_path / 's.db'}") as server:
+        path = server.create("s")
+        for trial in server.ask(path, n=10):
+            server.tell(path, trial, 0.5)
+        assert server.stop() == 0
+    assert [path.name for path in tmp_path.iterdir() if path.name.endswith(("-wal", "-shm"))] == []
+    copy = tmp_path / "copy.db"
+    copy.write_bytes((tmp_path / "s.db").read_bytes())
+    assert load_study("s", storage=f"sqlite:///{copy}").status().told == 10
+
+
+def test_a_server_that_starts_again_sends_views_that_callers_had_before(storage_url):
+    """Meanwhile the journal may have been damaged, or a backup restored."""
+    marks = []
+    for _ in range(2):
+        with Server(storage_url) as server:
+            path = server.create("s") if not marks else "/s"
+            seen = server.get(f"{path}/view", headers={"If-None-Match": marks[-1] if marks else "none"})
+            assert seen.status == 200
+            marks.append(seen.headers["etag"])
+
+
 def test_what_was_answered_survives_the_sudden_end_of_the_server(storage_url):
     with Server(storage_url) as server:
         path = server.create("s")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -75,6 +76,7 @@ class Desk(Keeper):
     def __init__(self, viewer: Viewer, hub: Hub, name: str) -> None:
         super().__init__(viewer.study, viewer.study.settings.key, hub, name)
         self._viewer = viewer
+        self._opening = secrets.token_hex(4)  # the study may be damaged, or another backup, when it is opened again
         # A stream goes on if the study is renamed: the view says so.
         self._streams = Streams(
             lambda: hub.in_thread(self.study.mark), lambda: hub.in_thread(self._view), lambda: hub.full
@@ -115,7 +117,7 @@ class Desk(Keeper):
 
         def work() -> tuple[str, bytes | None]:
             events, revision = self.study.mark()
-            mark = f"{self.key}-{events}-{revision}"
+            mark = f"{self._opening}-{events}-{revision}"
             return mark, None if mark == known else self._view()
 
         return await self.read(work)

@@ -79,3 +79,4 @@ def serve(storage: Storage, listening: socket.socket, token: str | None, ready: 
     )
     Server(config, hub, ready).run(sockets=[listening])
     hub.end()
+    storage.close()  # SQLite then leaves all in one file

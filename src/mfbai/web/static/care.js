@@ -18,11 +18,14 @@ export function careTools(page, { heading, badge, said, onRenamed }) {
   const remove = deletion(page);
   const title = h("div", { class: "heading" }, heading, badge);
   const certificate = h("span", { class: "inline" }, certificateButton(page, box), term("certificate", "what is this?"));
-  const buttons = h("div", { class: "tools" }, pause.root, rename.button, tableButton(page, box), reportButton(page, box), certificate, remove.button);
+  const copies = [tableButton(page, box), reportButton(page, box), certificate];
+  for (const copy of copies) copy.hidden = true; // until there is a view: of a study that cannot be read there are none
+  const buttons = h("div", { class: "tools" }, pause.root, rename.button, ...copies, remove.button);
   const root = h("header", { class: "head" }, h("div", { class: "title" }, title, buttons), rename.form, box, remove.dialog);
   return {
     root,
     update(view) {
+      for (const copy of copies) copy.hidden = false;
       pause.update(view);
       remove.update(view);
     },

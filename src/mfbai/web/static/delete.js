@@ -17,6 +17,12 @@ export function deletion(page) {
   const box = errorBox();
   const keep = h("button", { type: "button" }, "Keep the study");
   const remove = h("button", { type: "button", class: "danger" }, "Delete it for good");
+  const copies = h(
+    "div",
+    { hidden: true }, // until there is a view: of a study that cannot be read there are none
+    h("p", {}, "Keep a copy first: with the certificate, anyone can still check the study."),
+    h("div", { class: "inline" }, certificateButton(page, box), tableButton(page, box)),
+  );
   const dialog = h(
     "dialog",
     { class: "card delete", "aria-labelledby": id },
@@ -24,8 +30,8 @@ export function deletion(page) {
     moved,
     lost,
     under,
-    h("p", {}, "It cannot be undone. Keep a copy first: with the certificate, anyone can still check the study."),
-    h("div", { class: "inline" }, certificateButton(page, box), tableButton(page, box)),
+    h("p", {}, "It cannot be undone."),
+    copies,
     box,
     h("div", { class: "actions inline" }, keep, remove),
   );
@@ -71,6 +77,7 @@ export function deletion(page) {
       ask();
     },
     update({ status, note }) {
+      copies.hidden = false;
       const results = `${plural(status.told, "result")}, which cost ${number(status.cost)}`;
       const added = status.imported > 0 ? `, its ${plural(status.imported, "value")} from elsewhere` : "";
       setText(lost, `Everyone loses it: its ${results}${added}, its journal${note ? ", its note" : ""} and its verdict, if it has one.`);
