@@ -1,0 +1,89 @@
+"""The pages of the gallery as programs: their cells, what they define, and the notebook and script to download.
+
+A page is Markdown with ```{code-cell} blocks, which the site executes and shows with their output (`make docs`). What
+`make bench-gallery` and the tests need of a page is its problem, its `evaluate` and its constants: see `definitions`.
+"""
+
+import ast
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import nbformat
+
+ROOT = Path(__file__).parents[1]
+GALLERY = ROOT / "docs" / "gallery"
+CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OPTIONS = re.compile(r"\A(?:---\n.*?^---\n|(?::[\w-]+:[^\n]*\n)+)", re.MULTILINE | re.DOTALL)
+FRONT = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
+COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+SHARED = ("problem",)  # beside functions, classes and names in capitals
+
+
+class Cell(NamedTuple):
+    is_code: bool
+    text: str
+
+
+def pages() -> list[Path]:
+    return sorted(file for file in GALLERY.glob("*.md") if file.name != "README.md")
+
+
+def cells(page: Path) -> list[Cell]:
+    """Text and code in turn, without what only the site reads: front matter, options of cells and comments."""
+    parts = CELL.split(FRONT.sub("", page.read_text()))
+    found = [
+        Cell(bool(number % 2), (OPTIONS.sub("", part) if number % 2 else COMMENT.sub("", part)).strip())
+        for number, part in enumerate(parts)
+    ]
+    return [cell for cell in found if cell.text]
+
+
+def definitions(page: Path) -> SimpleNamespace:
+    """What a page defines: its imports, functions, classes, constants (names in capitals) and its `problem`.
+
+    All else, such as the study that the page runs, is left out: that takes time.
+    """
+    code = "\n\n".join(cell.text for cell in cells(page) if cell.is_code)
+    module = ast.parse(code)
+    module.body = [statement for statement in module.body if defines(statement)]
+    names = {"__name__": page.stem}
+    exec(compile(module, str(page), "exec"), names)
+    return SimpleNamespace(**names)
+
+
+def defines(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Assign):
+        targets = [node.id for target in statement.targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+        return bool(targets) and all(name.isupper() or name in SHARED for name in targets)
+    return isinstance(statement, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
+
+
+def notebook(page: Path) -> str:
+    """A Jupyter notebook of the page. Links to other pages are left as text, for they lead nowhere from there."""
+    made = nbformat.v4.new_notebook()
+    made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    make = {True: nbformat.v4.new_code_cell, False: lambda text: nbformat.v4.new_markdown_cell(unlinked(text))}
+    made.cells = [make[cell.is_code](cell.text) for cell in cells(page)]
+    for number, cell in enumerate(made.cells):
+        cell.id = f"cell-{number}"  # or ids would be random
+    return nbformat.writes(made) + "\n"
+
+
+def script(page: Path) -> str:
+    """The page as a Python script in cells, its text in comments."""
+    parts = []
+    for cell in cells(page):
+        if cell.is_code:
+            parts.append(f"# %%\n{cell.text}\n")
+        else:
+            lines = unlinked(cell.text).splitlines()
+            parts.append("\n".join(["# %% [markdown]", *(f"# {line}".rstrip() for line in lines)]) + "\n")
+    return "\n".join(parts)
+
+
+def unlinked(text: str) -> str:
+    """Without pictures and links to files of this repository."""
+    text = re.sub(r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n?", "", text, flags=re.MULTILINE)
+    return re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", text)
