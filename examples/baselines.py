@@ -1,10 +1,13 @@
-"""Three procedures from textbooks and practice, to compare mfbai with.
+"""Procedures from textbooks and practice, to compare mfbai with.
 
 All take `value(arm, number)`: the arm's value at its evaluation of that number, 0, 1, 2, ...; larger is better. With
 common random numbers it has the same seed for all arms. All return the arm that they choose and the evaluations made.
+
+The first three are given a risk, alpha, and spend what it takes. The others are given a budget and state no risk; so
+do those of pruning.py, which are Optuna's.
 """
 
-from math import ceil
+from math import ceil, log2
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +17,13 @@ from scipy.special import stdtrit
 class Choice(NamedTuple):
     arm: int
     evaluations: int
+
+
+class Spent(NamedTuple):
+    """A choice for which evaluations of several costs were made."""
+
+    arm: int
+    cost: float
 
 
 def kim_nelson(value, arms, zone, alpha, first=10, common=True):
@@ -90,3 +100,47 @@ def equal_allocation(value, arms, zone, alpha, first=10):
     n = max(first, ceil(quantile**2 * spread / zone**2))
     sums = [begin[arm].sum() + sum(value(arm, number) for number in range(first, n)) for arm in range(arms)]
     return Choice(int(np.argmax(sums)), arms * n)
+
+
+def successive_halving(value, arms, budget, keep=True):
+    """Halve the arms in each round, of which all have the same share of the budget: the number of evaluations.
+
+    This is sequential halving of Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits" (2013):
+    ceil(log2 arms) rounds, in each of which the arms left are evaluated equally often, and the better half goes on.
+    There is no stated risk. The paper bounds it for values in [0, 1], but by the unknown means, and for `keep=False`,
+    where each round forgets the values of earlier ones. People keep them.
+    """
+    rounds = ceil(log2(arms))
+    left, sums, done, evaluations = np.arange(arms), np.zeros(arms), 0, 0
+    for _ in range(rounds):
+        times = max(1, budget // (left.size * rounds))
+        fresh = [sum(value(arm, number) for number in range(done, done + times)) for arm in left.tolist()]
+        sums[left] = sums[left] * keep + fresh
+        done, evaluations = done + times, evaluations + times * left.size
+        left = best_of(left, sums[left], ceil(left.size / 2))
+    return Choice(int(left[0]), evaluations)
+
+
+def halving_over_fidelities(value, arms, costs, budget):
+    """What people do with cheap tests: drop arms at each fidelity, and evaluate fewer and fewer as it gets dearer.
+
+    `value(arm, fidelity, number)` has values of all fidelities, and `costs` those of one evaluation at each, from the
+    cheapest to the true one. Each fidelity has an equal share of the budget, as the rounds have in Jamieson and
+    Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization" (2016). It is spent on the arms
+    left, evaluated equally often, at least once. Their number falls geometrically, to two at the true fidelity.
+
+    There is no stated risk. If the best arm looks bad at a cheap fidelity, no budget saves it.
+    """
+    sizes = np.geomspace(arms, 2, len(costs)).round().astype(int)
+    left, cost = np.arange(arms), 0.0
+    for fidelity, (size, price) in enumerate(zip([*sizes[1:].tolist(), 1], costs, strict=True)):
+        times = max(1, int(budget / len(costs) / (price * left.size)))
+        sums = [sum(value(arm, fidelity, number) for number in range(times)) for arm in left.tolist()]
+        cost += price * times * left.size
+        left = best_of(left, sums, size)
+    return Spent(int(left[0]), cost)
+
+
+def best_of(left, sums, size):
+    """Of the arms left, those with the largest sums; the first if some are equal."""
+    return left[np.sort(np.argsort(-np.asarray(sums), kind="stable")[:size])]
