@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check wheel notebook pictures bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-real
+.PHONY: demo test check wheel notebook pictures bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-gallery
 .PHONY: bench-arms bench-engines bench-noise bench-control bench-pilot bench-report bench-workers postgresql chromium clean
 
 demo: $(VENV)/ready
@@ -94,8 +94,8 @@ bench-workers: $(VENV)/dev
 notebook: $(VENV)/dev
 	$(BIN)/python tools/notebook.py
 
-bench-real: $(VENV)/dev
-	$(BIN)/python bench/real.py
+bench-gallery: $(VENV)/dev
+	$(BIN)/python bench/gallery.py
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

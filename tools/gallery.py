@@ -41,16 +41,17 @@ def cells(page: Path) -> list[Cell]:
 
 
 def definitions(page: Path) -> SimpleNamespace:
-    """What a page defines: its imports, functions, classes, constants (names in capitals) and its `problem`.
-
-    All else, such as the study that the page runs, is left out: that takes time.
-    """
-    code = "\n\n".join(cell.text for cell in cells(page) if cell.is_code)
-    module = ast.parse(code)
-    module.body = [statement for statement in module.body if defines(statement)]
+    """What a page defines: its imports, functions, classes, constants (names in capitals) and its `problem`."""
     names = {"__name__": page.stem}
-    exec(compile(module, str(page), "exec"), names)
+    exec(compile(source(page), str(page), "exec"), names)
     return SimpleNamespace(**names)
+
+
+def source(page: Path) -> str:
+    """The code of these definitions. All else, such as the study that the page runs, is left out: that takes time."""
+    module = ast.parse("\n\n".join(cell.text for cell in cells(page) if cell.is_code))
+    module.body = [statement for statement in module.body if defines(statement)]
+    return ast.unparse(module)
 
 
 def defines(statement: ast.stmt) -> bool:

@@ -1,0 +1,271 @@
+"""mfbai against what people do today, on the problems of the gallery: `make bench-gallery`.
+
+Writes a table and a picture into each page of docs/gallery, and a table into the README.md of examples/diffusion.
+
+Every arm is evaluated once at every fidelity and every seed of a long row, which is kept in build/gallery. Each
+repetition draws its seeds from that row at random, with replacement, so that the true means are those of the row. All
+procedures of a repetition see the same draws. Those that state no risk get a budget: what mfbai has spent on average.
+"""
+
+import argparse
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import beta, skew
+from threadpoolctl import threadpool_limits
+
+import mfbai
+from contest import DELTA, EXAMPLES, Contest, Draws, Procedure, alone, budgeted, module, ours, piloted, proven
+from mfbai.plots import style
+from mfbai.simulation.confidence import half_width
+
+ROOT = Path(__file__).parents[1]
+BUILD, PICTURES = ROOT / "build" / "gallery", ROOT / "docs" / "images" / "gallery"
+BEGIN, END = "<!-- table: make bench-gallery -->", "<!-- end of table -->"
+CHARGED = 0.01  # the level of variances that come from a pilot
+CHUNK = 50  # seeds that a process evaluates at a time
+
+tools = module(ROOT / "tools" / "gallery.py")
+
+
+class Row(NamedTuple):
+    """What the repetitions of a procedure came to."""
+
+    name: str
+    kind: str  # see KINDS
+    costs: np.ndarray  # pilots included
+    pilot: float  # the mean cost of these
+    errors: int
+
+
+KINDS = {"ours": style.BLUE, "states a risk": style.BLACK, "states no risk": style.RED}
+
+
+class Subject(NamedTuple):
+    """What is compared on."""
+
+    name: str
+    file: Path  # that the table goes into
+    problem: mfbai.Problem
+    code: str  # values are made again when it changes
+    evaluate: Callable[[str, str, int], float]
+
+
+def subject(name: str) -> Subject:
+    if name == "rod":
+        folder = EXAMPLES / "diffusion"
+        program = folder / "evaluate.py"
+        problem = mfbai.load(folder / "designs.toml")
+        return Subject(name, folder / "README.md", problem, program.read_text(), module(program).evaluate)
+    page = tools.GALLERY / f"{name}.md"
+    made = tools.definitions(page)
+    return Subject(name, page, made.problem, tools.source(page), made.evaluate)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=list(CONTESTS), help=", ".join(CONTESTS))
+    parser.add_argument("--repetitions", type=int, default=200)
+    parser.add_argument("--print", action="store_true", help="leave pages and pictures as they are")
+    given = parser.parse_args()
+    for name in given.names:
+        about, contest = subject(name), CONTESTS[name]
+        values = table(about, contest.seeds)
+        rows = results(about.problem, values, contest, given.repetitions)
+        lines = [*truth(about.problem, values), "", *shown(rows, about.problem, given.repetitions)]
+        print("\n".join(lines), flush=True)
+        if not given.print:
+            lines += ["", picture(name, rows, given.repetitions, about.file)]
+            before, rest = about.file.read_text().split(BEGIN)
+            text = "\n".join(lines)
+            about.file.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}")
+
+
+# --- the values
+
+
+def table(about: Subject, seeds: int) -> np.ndarray:
+    """(seeds, K, M): evaluated in parallel, or read if the program is still the one that was evaluated."""
+    digest = hashlib.sha256(about.code.encode()).hexdigest()[:12]
+    file = BUILD / f"{about.name}-{digest}-{seeds}.npy"
+    if not file.exists():
+        with ProcessPoolExecutor() as pool:
+            parts = []
+            for part in pool.map(evaluate_chunk, repeat(about.name), range(0, seeds, CHUNK)):
+                parts.append(part)
+                print(f"{about.name}: {len(parts) * CHUNK:,} of {seeds:,} seeds", file=sys.stderr, flush=True)
+        BUILD.mkdir(parents=True, exist_ok=True)
+        np.save(file, np.concatenate(parts))
+    return np.load(file).reshape(seeds, *about.problem.shape)
+
+
+def evaluate_chunk(name: str, begin: int) -> np.ndarray:
+    problem, evaluate = (about := subject(name)).problem, about.evaluate
+    with threadpool_limits(1):  # all cores are busy
+        seeds = range(begin, begin + CHUNK)
+        rows = [[[evaluate(arm, m, seed) for m in problem.fidelities] for arm in problem.arms] for seed in seeds]
+        return np.array(rows)
+
+
+# --- the runs
+
+
+def results(problem: mfbai.Problem, values: np.ndarray, contest: Contest, repetitions: int) -> list[Row]:
+    best = int((problem.sign * values[:, :, -1].mean(axis=0)).argmax())
+
+    def run(kind: str, procedures: Iterator[tuple[str, Procedure]]) -> Iterator[Row]:
+        for name, procedure in procedures:
+            print(name, file=sys.stderr, flush=True)
+            found = [procedure(Draws(problem, values, repetition)) for repetition in range(repetitions)]
+            costs, pilots = np.array([(one.cost + one.pilot, one.pilot) for one in found]).T
+            yield Row(name, kind, costs, float(pilots.mean()), sum(one.arm != best for one in found))
+
+    rows = list(run("ours", contest.ours(problem) if contest.ours else ours(problem, contest)))
+    rows += run("states a risk", proven(problem, contest))
+    rows += run("states no risk", budgeted(problem, contest, float(rows[0].costs.mean())))
+    return rows
+
+
+# --- the examples
+
+
+def rod(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
+    """Three kinds of knowledge of the noise, each with controlled values and without. The pilot has two of the arms."""
+    sys.path.insert(0, str(EXAMPLES / "diffusion"))
+    noise = module(EXAMPLES / "diffusion" / "noise.py")
+    stated = problem.replace(family=mfbai.SubGaussian([noise.PROXY] * problem.n_fidelities))
+    two = [problem.arms.index(arm) for arm in ("even", "edges")]
+
+    def with_proxy(found: mfbai.Pilot) -> mfbai.Problem:
+        best = found.control
+        assert best is not None
+        used = [stated.fidelities.index(best.fidelity), stated.n_fidelities - 1]
+        variance = noise.controlled_proxy(best.fidelity, best.others, best.coefficient)
+        return stated.only(used).controlled(best.fidelity, best.others, best.coefficient, variance=variance)
+
+    def with_limits(found: mfbai.Pilot) -> mfbai.Problem:
+        return found.problem(variances=CHARGED)
+
+    def top_with_limits(found: mfbai.Pilot) -> mfbai.Problem:
+        limited = with_limits(found)
+        plain = [m for m, control in enumerate(limited.controls) if control is None]
+        return limited.only(plain).only([len(plain) - 1])
+
+    yield "mfbai, controlled; proxies stated", piloted(stated, with_proxy, arms=two)
+    yield "mfbai, n512 alone; proxy stated", alone(stated)
+    yield "mfbai, controlled; variances from the pilot", piloted(problem, with_limits, arms=two)
+    yield "mfbai, n512 alone; variances from the pilot", piloted(problem, top_with_limits, arms=two)
+    yield "mfbai, as the pilot says; differences symmetric", piloted(problem, mfbai.Pilot.problem, arms=two)
+    yield "mfbai, n512 alone; noise symmetric", alone(problem)
+    yield "mfbai, n512 alone; differences symmetric, common seeds", alone(problem, seeds="common")
+
+
+CONTESTS = {
+    "rod": Contest(seeds=4_000, zone=0.05, batch=5, first=5, ours=rod),
+}
+
+
+# --- the tables
+
+
+def truth(problem: mfbai.Problem, values: np.ndarray) -> Iterator[str]:
+    """What is true: the means, and how much seeds in common help."""
+    *cheap, top = problem.fidelities
+    at_top = problem.sign * values[:, :, -1]
+    means, best = at_top.mean(axis=0), int(at_top.mean(axis=0).argmax())
+    behind = at_top[:, [best]] - at_top
+    yield (
+        f"The truth, from {len(values):,} seeds: `{problem.arms[best]}` is the best. Of the others, how far they are "
+        "behind it, the deviation and the skewness of that difference at one seed, and their correlation with it"
+        + ("; and of all, the correlation of cheap and true values at one seed:" if cheap else ":")
+    )
+    yield ""
+    titles = ["arm", *(f"mean, {name}" for name in problem.fidelities), "behind by", "deviation", "skewness"]
+    yield f"| {' | '.join([*titles, 'correlation', *(f'{name} with {top}' for name in cheap)])} |"
+    yield "|---" * (5 + problem.n_fidelities + len(cheap)) + "|"
+    for k in np.argsort(-means):
+        cells = [f"`{problem.arms[k]}`", *(f"{mean:.4g}" for mean in values[:, k].mean(axis=0))]
+        if k == best:
+            cells += [""] * 4
+        else:
+            gap, spread = behind[:, k].mean(), behind[:, k].std(ddof=1)
+            shared = np.corrcoef(at_top[:, best], at_top[:, k])[0, 1]
+            cells += [f"{gap:.3g}", f"{spread:.3g}", f"{skew(behind[:, k]):.1f}", f"{shared:.2f}"]
+        cells += [f"{np.corrcoef(values[:, k, m], values[:, k, -1])[0, 1]:.4g}" for m in range(len(cheap))]
+        yield f"| {' | '.join(cells)} |"
+
+
+def shown(rows: list[Row], problem: mfbai.Problem, repetitions: int) -> Iterator[str]:
+    yield f"{repetitions} repetitions at delta = {DELTA:g}, with 95 % intervals; pilots are included in costs:"
+    yield ""
+    has_pilots = any(row.pilot for row in rows)
+    yield f"| procedure | mean cost | 80 % of runs |{' of this, pilot |' * has_pilots} wrong answers |"
+    yield "|---|---|---|---|" + "---|" * has_pilots
+    for row in rows:
+        low, high = np.quantile(row.costs, [0.1, 0.9])
+        low_rate, high_rate = limits(row.errors, repetitions)
+        cells = [
+            row.name,
+            f"**{number(row.costs.mean())}** ± {number(half_width(row.costs))}",
+            f"{number(low)} to {number(high)}",
+            *([number(row.pilot) if row.pilot else ""] * has_pilots),
+            f"{row.errors} ({100 * low_rate:.1f} to {100 * high_rate:.1f} %)",
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
+def number(value: float) -> str:
+    """With a digit or two after the point where it is small."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+# --- the picture
+
+
+def picture(name: str, rows: list[Row], repetitions: int, file: Path) -> str:
+    """The Markdown that shows it, with a text for those who do not see it."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    drawn = PICTURES / f"{name}.png"
+    with style.figure(drawn, size=(6.0, 1.1 + 0.52 * len(rows))) as figure:
+        cost, wrong = figure.subplots(1, 2, sharey=True, width_ratios=[3, 1.3])
+        for place, row in enumerate(rows):
+            colour = KINDS[row.kind]
+            low, high = np.quantile(row.costs, [0.1, 0.9])
+            cost.plot([low, high], [place, place], color=colour, linewidth=5, alpha=0.25)
+            cost.plot(row.costs.mean(), place, "o", color=colour, markersize=8, clip_on=False)
+            above = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "color": colour}
+            cost.annotate(row.name, (0, place), (2, 7), **above).set_in_layout(False)
+            ends = 100 * np.array(limits(row.errors, repetitions))
+            wrong.plot(ends, [place, place], color=colour, linewidth=5, alpha=0.25)
+            wrong.plot(100 * row.errors / repetitions, place, "o", color=colour, markersize=8, clip_on=False)
+        wrong.axvline(100 * DELTA, color=style.FAINT, linestyle="--", linewidth=1.5)
+        cost.set(xscale="log", xlabel="cost: mean, 80 % of runs", ylim=(len(rows) - 0.6, -0.8), yticks=[])
+        wrong.set(xlabel="wrong, %", xlim=(0, None))
+        style.spaced_log_ticks(cost.xaxis, *cost.get_xlim())
+        for axes in (cost, wrong):
+            axes.grid(visible=False, axis="y")
+            axes.spines["left"].set_visible(False)
+    told = "; ".join(f"{row.name}: {number(row.costs.mean())}, {row.errors} wrong" for row in rows)
+    way = Path(os.path.relpath(drawn, file.parent))
+    return (
+        f"![Mean cost and wrong answers of {repetitions} runs. {told}.]({way.as_posix()})\n\n"
+        "*Blue: mfbai. Black: procedures that state a risk. Red: procedures that state none, with mfbai's cost in the "
+        "first row as their budget. Bars: 80 % of the runs; 95 % intervals of the error rates. Dashed: delta.*"
+    )
+
+
+def limits(errors: int, runs: int) -> tuple[float, float]:
+    """Of the error rate, with 95 %, by Clopper and Pearson."""
+    low = beta.ppf(0.025, errors, runs - errors + 1) if errors else 0.0
+    return low, beta.ppf(0.975, errors + 1, runs - errors)
+
+
+if __name__ == "__main__":
+    main()
