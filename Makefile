@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo test check wheel notebook pictures bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-gallery
-.PHONY: bench-arms bench-engines bench-noise bench-control bench-pilot bench-report bench-workers postgresql chromium clean
+.PHONY: bench-arms bench-engines bench-noise bench-control bench-pilot bench-report bench-workers docs postgresql chromium clean
 
 demo: $(VENV)/ready
 	$(BIN)/mfbai demo
@@ -36,6 +36,11 @@ check: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The site, in build/site: executes the gallery, and checks every link.
+docs: $(VENV)/dev
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --jobs 2 --conf-dir docs . build/site
+	$(BIN)/python tools/links.py build/site
 
 # With compiled code of all families for x86-64 in it: some four minutes on two cores.
 wheel: $(VENV)/dev

@@ -164,7 +164,7 @@ def rod(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
     yield "mfbai, n512 alone; variances from the pilot", piloted(problem, top_with_limits, arms=two)
     yield "mfbai, as the pilot says; differences symmetric", piloted(problem, mfbai.Pilot.problem, arms=two)
     yield "mfbai, n512 alone; noise symmetric", alone(problem)
-    yield "mfbai, n512 alone; differences symmetric, common seeds", alone(problem, seeds="common")
+    yield "mfbai, n512 alone; common seeds", alone(problem, seeds="common")
 
 
 CONTESTS = {
