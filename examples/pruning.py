@@ -4,6 +4,7 @@
 """
 
 import warnings
+from functools import partial
 
 import numpy as np
 import optuna
@@ -18,32 +19,39 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 PRUNERS = {
     "median": lambda most, batch: optuna.pruners.MedianPruner(n_startup_trials=2),
     "successive halving": lambda most, batch: optuna.pruners.SuccessiveHalvingPruner(min_resource=batch),
-    "hyperband": lambda most, batch: optuna.pruners.HyperbandPruner(min_resource=batch, max_resource=most),
+    "hyperband": lambda most, batch: optuna.pruners.HyperbandPruner(min_resource=min(batch, most), max_resource=most),
     "wilcoxon": lambda most, batch: optuna.pruners.WilcoxonPruner(),
 }
 
 
-def optuna_pruned(value, arms, budget, pruner, batch=10):
-    """A study with a trial for each arm, in their order, which the pruner of that name in PRUNERS may end early.
+def optuna_pruned(value, arms, budget, pruner, batch=10, seed=0):
+    """A study with a trial for each arm, which the pruner of that name in PRUNERS may end early.
 
     A trial is given an equal share of the budget, `budget // arms` evaluations, and asks the pruner after each batch of
-    them. What pruning saves is not spent. The answer is the study's best trial. There is no stated risk.
+    them. What pruning saves is not spent. The answer is the study's best trial. There is no stated risk. The first
+    trials cannot be pruned, so the order of the arms matters: it is drawn with the seed.
 
     Pruners compare the values that trials report at the same step. They are made for learning curves, so the mean so
     far is reported, with the number of evaluations as its step. The Wilcoxon pruner instead tests all single values
-    against those of the best trial at the same seeds, in pairs. It is used as its documentation recommends: each trial
-    takes the seeds in an order of its own, and a pruned one returns its mean so far.
+    against those of the best trial at the same numbers, in pairs. It is used as its documentation recommends: each
+    trial takes the numbers in an order of its own, and a pruned one returns its mean so far.
     """
     most = max(1, budget // arms)
+    rng = np.random.default_rng(seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)  # Wilcoxon is called so
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)  # Optuna says that of Wilcoxon's
         made = PRUNERS[pruner](most, batch)
-    # Hyperband deals its brackets by the name of the study. The sampler has nothing to do.
+    # Hyperband deals its brackets by the name of the study. No sampler is used, but the default one needs its time.
     sampler = optuna.samplers.RandomSampler(seed=0)
-    study = optuna.create_study(study_name="arms", direction="maximize", sampler=sampler, pruner=made)
-    run = paired_trial if pruner == "wilcoxon" else curve_trial
-    evaluations = sum(run(study, lambda number, arm=arm: value(arm, number), most, batch) for arm in range(arms))
-    return Choice(study.best_trial.number, evaluations)
+    study = optuna.create_study(study_name=f"seed {seed}", direction="maximize", sampler=sampler, pruner=made)
+    order, evaluations = rng.permutation(arms).tolist(), 0
+    for arm in order:
+        values = partial(value, arm)
+        if pruner == "wilcoxon":
+            evaluations += paired_trial(study, values, rng.permutation(most).tolist(), batch)
+        else:
+            evaluations += curve_trial(study, values, most, batch)
+    return Choice(order[study.best_trial.number], evaluations)
 
 
 def curve_trial(study, value, most, batch):
@@ -61,14 +69,14 @@ def curve_trial(study, value, most, batch):
     return most
 
 
-def paired_trial(study, value, most, batch):
+def paired_trial(study, value, numbers, batch):
     """The evaluations made."""
     trial, total = study.ask(), 0.0
-    for done, number in enumerate(np.random.default_rng(trial.number).permutation(most).tolist(), start=1):
+    for done, number in enumerate(numbers, start=1):
         found = value(number)
         trial.report(found, number)
         total += found
-        if done % batch == 0 and done < most and trial.should_prune():
+        if done % batch == 0 and done < len(numbers) and trial.should_prune():
             break
     study.tell(trial, total / done)
     return done
