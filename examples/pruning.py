@@ -41,9 +41,8 @@ def optuna_pruned(value, arms, budget, pruner, batch=10, seed=0):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)  # Optuna says that of Wilcoxon's
         made = PRUNERS[pruner](most, batch)
-    # Hyperband deals its brackets by the name of the study. No sampler is used, but the default one needs its time.
-    sampler = optuna.samplers.RandomSampler(seed=0)
-    study = optuna.create_study(study_name=f"seed {seed}", direction="maximize", sampler=sampler, pruner=made)
+    # Hyperband deals its brackets by the name of the study.
+    study = optuna.create_study(study_name=f"seed {seed}", direction="maximize", pruner=made)
     order, evaluations = rng.permutation(arms).tolist(), 0
     for arm in order:
         values = partial(value, arm)

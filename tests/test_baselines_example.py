@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import beta, t
+from scipy.integrate import quad
+from scipy.stats import beta, binomtest, norm, t
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ALPHA = 0.1
@@ -146,6 +147,15 @@ def test_equal_allocation_by_hand(baselines):
     assert baselines.equal_allocation(reader(values), 2, 3.0, 0.05, first=3) == (0, 2 * 3)
 
 
+@pytest.mark.parametrize(("arms", "quantile"), [(2, 1.833), (3, 2.262), (6, 2.821), (11, 3.250)])
+def test_equal_allocation_takes_its_quantiles_from_the_table_of_student(baselines, arms, quantile):
+    """Of any textbook, for nine degrees of freedom and the tails .05, .025, .01 and .005: .05 / (arms - 1) here."""
+    values = np.zeros((arms, 50))
+    values[0, :10] = np.tile([1, -1], 5) * math.sqrt(0.9)  # a variance of 1
+    n = math.ceil(quantile**2 / 0.5**2)
+    assert baselines.equal_allocation(reader(values), arms, 0.5, 0.05).evaluations == arms * n
+
+
 @pytest.mark.parametrize("correlation", [0.0, 0.7])
 def test_equal_allocation_errs_at_most_alpha_in_the_slippage_configuration(baselines, correlation):
     rng = np.random.default_rng(6)
@@ -153,3 +163,109 @@ def test_equal_allocation_errs_at_most_alpha_in_the_slippage_configuration(basel
     found = [baselines.equal_allocation(slippage(rng, arms, 0.7, correlation), arms, 0.7, ALPHA) for _ in range(runs)]
     errors = sum(choice.arm != arms - 1 for choice in found)
     assert upper_limit(errors, runs) < ALPHA
+
+
+def test_successive_halving_by_hand(baselines):
+    """Five arms, a budget of 30, three rounds of 10: 2 values each of five arms, 3 of three, 5 of two."""
+    values = [
+        [9, 9, 0, 0, 0, 0, 0, 0, 0, 0],  # 18 in all
+        [1, 1, 3, 3, 3, 1, 1, 1, 1, 1],  # 11 after two rounds
+        [2, 1, 4, 4, 4, 0.8, 0.8, 0.8, 0.8, 0.8],  # 15 after two rounds, 19 in all
+        [1, 0],
+        [0, 0],
+    ]
+    assert baselines.successive_halving(reader(values), 5, 30) == (2, 10 + 9 + 10)
+    # The first arm has nothing but its first round: if that is forgotten, the others meet in the last one, 5 to 4.
+    assert baselines.successive_halving(reader(values), 5, 30, keep=False) == (1, 10 + 9 + 10)
+
+
+@pytest.mark.parametrize("arms", range(2, 18))
+def test_successive_halving_ends_with_one_arm_within_its_budget(baselines, arms):
+    rounds = math.ceil(math.log2(arms))
+    for budget in (arms * rounds, arms * rounds + 1, 500):
+        seen = []
+        choice = baselines.successive_halving(lambda arm, number: seen.append((arm, number)) or arm, arms, budget)  # noqa: B023
+        assert choice == (arms - 1, len(set(seen)))
+        assert len(seen) == choice.evaluations <= budget
+
+
+def test_successive_halving_evaluates_all_arms_even_without_a_budget(baselines):
+    assert baselines.successive_halving(lambda arm, number: -arm, 4, 1) == (0, 4 + 2)
+
+
+def test_successive_halving_errs_as_often_as_the_normal_distribution_says(baselines):
+    """Four arms, the best ahead of all others by .5, a budget of 40: 5 values of each, then 10 of the better two.
+
+    If nothing is kept the rounds are independent. In the first, one of the other three means may be ahead.
+    """
+    gap, runs = 0.5, 3000
+
+    def below(x):
+        return norm.cdf(x + gap * math.sqrt(5))
+
+    first, _ = quad(lambda x: norm.pdf(x) * (below(x) ** 3 + 3 * below(x) ** 2 * (1 - below(x))), -8, 8)
+    right = first * norm.cdf(gap * math.sqrt(10 / 2))
+    rng = np.random.default_rng(7)
+    tables = rng.standard_normal((runs, 4, 15)) + np.array([[0.0], [0.0], [0.0], [gap]])
+    found = [baselines.successive_halving(reader(values), 4, 40, keep=False) for values in tables]
+    assert {choice.evaluations for choice in found} == {40}
+    hits = sum(choice.arm == 3 for choice in found)
+    assert binomtest(hits, runs, right).pvalue > 0.001
+    # What people do, to keep the values, is better.
+    assert sum(baselines.successive_halving(reader(values), 4, 40).arm == 3 for values in tables) > hits
+
+
+@pytest.mark.parametrize("bound", [0.9, 0.1])
+def test_successive_halving_errs_no_more_often_than_its_paper_says(baselines, bound):
+    """Theorem 4.1 of Karnin, Koren and Somekh for values in [0, 1]: 3 log2 K exp(-T / (8 H2 log2 K)) at most.
+
+    H2 is the largest i / gap_i^2. At a rate equal to the bound, so few errors would have a probability of .01 at most.
+    """
+    arms, gap, runs = 4, 0.8, 100
+    hardness = arms / gap**2
+    budget = math.ceil(8 * hardness * math.log2(arms) * math.log(3 * math.log2(arms) / bound))
+    rng = np.random.default_rng(8)
+    errors = 0
+    for _ in range(runs):
+        values = rng.random((arms, budget)) < np.array([[0.1], [0.1], [0.1], [0.9]])
+        errors += baselines.successive_halving(reader(values), arms, budget, keep=False).arm != 3
+    assert upper_limit(errors, runs) < bound
+
+
+def test_halving_over_fidelities_by_hand(baselines):
+    """A budget of 80, 40 for each fidelity: 10 cheap values of four arms, 2 true values of two."""
+    cheap, true = [2, 3, 1, 0], [5, 4, 6, 7]
+    seen = []
+
+    def value(arm, fidelity, number):
+        seen.append((arm, fidelity, number))
+        return (cheap, true)[fidelity][arm]
+
+    assert baselines.halving_over_fidelities(value, 4, [1.0, 10.0], 80.0) == (0, 80.0)  # the best two are out by then
+    assert seen == [(k, 0, n) for k in range(4) for n in range(10)] + [(k, 1, n) for k in (0, 1) for n in range(2)]
+
+
+def test_halving_over_fidelities_is_like_a_bracket_of_hyperband(baselines):
+    """Table 1 of Li, Jamieson, DeSalvo, Rostamizadeh and Talwalkar, "Hyperband" (2018), for R = 81 and eta = 3.
+
+    Its first bracket has 81, 27, 9, 3, 1 arms with 1, 3, 9, 27, 81 units each. Twice that ends with two.
+    """
+    seen = []
+
+    def value(arm, fidelity, number):
+        seen.append(fidelity)
+        return arm
+
+    found = baselines.halving_over_fidelities(value, 2 * 81, [1, 3, 9, 27, 81], 2 * 5 * 81)
+    assert found == (2 * 81 - 1, 2 * 5 * 81)
+    assert np.bincount(seen).tolist() == [2 * 81, 2 * 27, 2 * 9, 2 * 3, 2 * 1]
+
+
+def test_halving_over_one_fidelity_evaluates_all_arms_equally_often(baselines):
+    values = [[0, 0, 0], [3, 0, 0], [1, 1, 2]]
+    found = baselines.halving_over_fidelities(lambda arm, fidelity, number: values[arm][number], 3, [0.5], 5)
+    assert found == (2, 9 * 0.5)  # the next 3 evaluations would cost too much
+
+
+def test_halving_over_fidelities_evaluates_all_arms_even_without_a_budget(baselines):
+    assert baselines.halving_over_fidelities(lambda arm, fidelity, number: arm, 2, [1, 5], 1) == (1, 2 + 10)
