@@ -19,7 +19,7 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 PRUNERS = {
     "median": lambda most, batch: optuna.pruners.MedianPruner(n_startup_trials=2),
     "successive halving": lambda most, batch: optuna.pruners.SuccessiveHalvingPruner(min_resource=batch),
-    "hyperband": lambda most, batch: optuna.pruners.HyperbandPruner(min_resource=min(batch, most), max_resource=most),
+    "hyperband": lambda most, batch: optuna.pruners.HyperbandPruner(min_resource=batch, max_resource=most),
     "wilcoxon": lambda most, batch: optuna.pruners.WilcoxonPruner(),
 }
 
@@ -75,7 +75,7 @@ def paired_trial(study, value, numbers, batch):
         found = value(number)
         trial.report(found, number)
         total += found
-        if done % batch == 0 and done < len(numbers) and trial.should_prune():
+        if done % batch == 0 and trial.should_prune():
             break
     study.tell(trial, total / done)
     return done
