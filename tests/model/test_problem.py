@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mfbai.model.families import Bernoulli, Gaussian, Poisson, SubGaussian
+from mfbai.model.families import Bernoulli, Gaussian, Poisson, SubGaussian, Symmetric
+from mfbai.model.problem import Problem
 from support.problems import faults_of, instance, problem
 
 # --- what a problem holds
@@ -242,7 +243,7 @@ def test_a_tolerance_is_finite_and_not_negative(tolerance):
         ),
         ({"biases": [0.1, np.inf]}, "biases[1] is inf: the last fidelity is the true one: its bias must be 0; check"),
         ({"biases": [np.nan, 0]}, "biases[0] is nan: give a number; check fidelity 'fidelity 1'"),
-        ({"biases": None}, "biases is None: give numbers"),
+        ({"biases": "none"}, "biases is 'none': give numbers"),
         ({"biases": [0.1, 0.1]}, "biases[1] is 0.1: the last fidelity is the true one: its bias must be 0; check"),
         (
             {"biases": 0.1},
@@ -318,3 +319,13 @@ def test_a_table_of_wrong_entries_is_told_in_a_few_lines():
     faults = faults_of(problem, 1000, np.full((1000, 2), -1.0))
     assert len(faults) == 11
     assert faults[-1] == "costs has 1990 more entries with the same fault"
+
+
+def test_none_says_that_no_bias_is_known():
+    """Of the fidelities below the top; that of a controlled one is zero."""
+    plain = Problem(3, costs=[0.1, 1.0, 5.0], biases=None, family=Symmetric(0, 1))
+    assert plain == Problem(3, costs=[0.1, 1.0, 5.0], biases=[np.inf, np.inf, 0], family=Symmetric(0, 1))
+    assert plain.unbounded.tolist() == [True, True, False]
+    both = plain.controlled(by=0, others=3, coefficient=1.0)
+    assert both.bias_high[0].tolist() == [np.inf, np.inf, 0.0, 0.0]
+    assert Problem(2, costs=1, biases=None, family=Symmetric(0, 1)).bias_high.tolist() == [[0.0], [0.0]]

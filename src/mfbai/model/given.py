@@ -134,6 +134,8 @@ def _bias_parts(biases: Any) -> tuple[Any, ...]:
 
 
 def _check_biases(cells: Cells, biases: Any) -> tuple[Array, Array] | tuple[None, None]:
+    if biases is None:  # nothing is known
+        biases = [*[np.inf] * (cells.shape[1] - 1), 0.0]
     parts = _bias_parts(biases)
     if len(parts) == 2:
         return _check_bias_bounds(cells, *parts)

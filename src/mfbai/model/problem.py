@@ -47,7 +47,8 @@ class Problem:
     controls    of controlled fidelities, by name: {"by": ..., "others": ..., "coefficient": ...}; `controlled` adds one
     charged     the probability that bounds or variances, as stated, are wrong: what a pilot found them at
 
-    A bias of infinity says that nothing is known: such a fidelity is evaluated only to control the top.
+    A bias of infinity says that nothing is known: such a fidelity is evaluated only to control the top. None in place
+    of all biases says so of all fidelities below the top.
 
     A tuple of two is read as a pair as soon as one of the two is itself a sequence: `([-0.1, 0], [0.3, 0])`.
     Anything else is radii, so `(0.25, 0)` says 0.25 and 0 for two fidelities; write a (2, M) table of radii as a
@@ -74,7 +75,7 @@ class Problem:
         self,
         arms: int | Sequence[str],
         costs: ArrayLike,
-        biases: ArrayLike | tuple[ArrayLike, ArrayLike],
+        biases: ArrayLike | tuple[ArrayLike, ArrayLike] | None,
         family: Family,
         *,
         fidelities: int | Sequence[str] | None = None,
