@@ -37,11 +37,11 @@ class Draws:
 
     def __init__(self, problem: mfbai.Problem, values: np.ndarray, repetition: int) -> None:
         self.values = dict(zip(problem.fidelities, values.transpose(2, 1, 0), strict=True))  # (K, seeds) each
+        self.repetition = repetition
         self.rows = list(self.values.values())
         self.top = problem.fidelities[-1]
         rng = np.random.default_rng(repetition)
         self.own, self.others, self.pilot = rng.integers(len(values), size=(3, MANY))
-        self.order = rng.permutation(problem.n_arms).tolist()
         self.of_arms = rng.integers(len(values), size=(problem.n_arms, MANY))
 
     def value(self, arm: int, number: int) -> float:
@@ -208,7 +208,7 @@ def proven(problem: mfbai.Problem, given: Contest) -> Iterator[tuple[str, Proced
 
 
 def budgeted(problem: mfbai.Problem, given: Contest, budget: float) -> Iterator[tuple[str, Procedure]]:
-    """Procedures that state no risk, at a cost that is given. Optuna's take the arms in an order that is drawn."""
+    """Procedures that state no risk, at a cost that is given."""
     code, cost = module(EXAMPLES / "baselines.py"), float(problem.costs[0, -1])
     evaluations = max(problem.n_arms, int(budget / cost))
 
@@ -226,11 +226,12 @@ def budgeted(problem: mfbai.Problem, given: Contest, budget: float) -> Iterator[
 
     def optuna(pruner: str) -> Procedure:
         def run(draws: Draws) -> Found:
-            def value(place: int, n: int) -> float:
-                return problem.sign * draws.value(draws.order[place], n)
+            def value(arm: int, n: int) -> float:
+                return problem.sign * draws.value(arm, n)
 
-            place, spent = pruning().optuna_pruned(value, problem.n_arms, evaluations, pruner, given.batch)
-            return Found(draws.order[place], spent * cost)
+            settings = (problem.n_arms, evaluations, pruner, given.batch, draws.repetition)
+            arm, spent = pruning().optuna_pruned(value, *settings)
+            return Found(arm, spent * cost)
 
         return run
 

@@ -1,5 +1,7 @@
-"""Fixtures of several test files: a real PostgreSQL server, storages to run the same tests on, the command."""
+"""Fixtures of several test files: a real PostgreSQL server, storages to run the same tests on, a real
+browser, the command."""
 
+import shutil
 import sys
 
 import pytest
@@ -28,6 +30,21 @@ def storage_url(request, tmp_path):
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'studies.db'}"
     return request.getfixturevalue("postgres").new_schema()
+
+
+@pytest.fixture(scope="module")  # not longer: its event loop would be in the way of other tests
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.fail("Chromium is missing: tests of pages need it; on Debian, apt-get install chromium")
+    options = ["no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking"]
+    options += ["disable-component-update", "disable-sync"]
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=[f"--{option}" for option in options])
+        yield running
+        running.close()
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def settle_kernels(folder: Path) -> None:
 def add_parts(app: Any, page: str, source: list[str]) -> None:
     if page == "README":
         index = (Path(app.srcdir) / f"{INDEX}.md").read_text()
-        source[0] += menu([INDEX], "") + "".join(
+        source[0] += menu([f"All pages </{INDEX}>"], "") + "".join(
             menu(linked(Path(app.srcdir), INDEX, body), title) for title, body in chapters(index)
         )
     if page in LISTS:
@@ -73,7 +73,7 @@ def linked(root: Path, page: str, text: str) -> list[str]:
 
 def menu(pages: list[str], title: str) -> str:
     caption = f":caption: {title}\n" if title else ""
-    names = "\n".join(f"/{page}" for page in pages)
+    names = "\n".join(page if page.endswith(">") else f"/{page}" for page in pages)
     return f"\n```{{toctree}}\n:hidden:\n{caption}\n{names}\n```\n"
 
 

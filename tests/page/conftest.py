@@ -2,10 +2,9 @@
 
 import contextlib
 import re
-import shutil
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from support.pages import Site
 
@@ -17,19 +16,6 @@ def server(tmp_path_factory):
     running = Site(tmp_path_factory.mktemp("server"))
     yield running
     running.stop()
-
-
-@pytest.fixture(scope="module")  # not longer: its event loop would be in the way of other tests
-def browser():
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        pytest.fail("Chromium is missing: the tests of the page need it; on Debian, apt-get install chromium")
-    options = ["no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking"]
-    options += ["disable-component-update", "disable-sync"]
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=program, args=[f"--{option}" for option in options])
-        yield running
-        running.close()
 
 
 @pytest.fixture

@@ -1,0 +1,107 @@
+"""bench/gallery.py in a small version: all procedures take part, on the same seeds, and are charged."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mfbai
+
+BENCH = Path(__file__).parents[2] / "bench"
+NAMES = ("contest", "gallery", "baselines")
+
+
+@pytest.fixture(scope="module")
+def bench():
+    """bench/gallery.py; its modules are not left behind for other tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCH)
+        import gallery
+
+        yield gallery
+    for name in NAMES:
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return mfbai.Problem(
+        ["a", "b", "c"],
+        costs=[1.0, 20.0],
+        biases=None,
+        family=mfbai.Symmetric(-9, 9),
+        fidelities=["cheap", "true"],
+        seeds="common",
+    )
+
+
+@pytest.fixture(scope="module")
+def values():
+    """(seeds, K, M): "c" is the best, and the cheap test likes "a". Much luck is shared."""
+    rng = np.random.default_rng(11)
+    shared, own = rng.standard_normal((400, 1, 1)), 0.6 * rng.standard_normal((400, 3, 1))
+    means = np.array([[0.9, 0.0], [0.0, 0.2], [0.3, 0.9]])
+    return means + shared + own + 0.1 * rng.standard_normal((400, 3, 2))
+
+
+@pytest.fixture(scope="module")
+def rows(bench, problem, values):
+    given = bench.Contest(seeds=400, zone=0.4, batch=5, first=5)
+    return bench.results(problem, values, given, repetitions=12)
+
+
+def test_all_take_part(rows):
+    names = " ".join(row.name for row in rows)
+    for wanted in ("its pilot says", "true alone", "tolerance", "common seeds", "own seeds", "paired t", "equal"):
+        assert wanted in names
+    assert sum("halving" in row.name for row in rows) == 3
+    assert sum("Optuna" in row.name for row in rows) == 4
+    assert [row.costs.size for row in rows] == [12] * len(rows)
+
+
+def test_those_with_a_stated_risk_seldom_err(rows):
+    """Twelve runs at 0.05 have four errors or more with a probability of 0.2 %, for each of seven procedures."""
+    assert max(row.errors for row in rows if row.kind != "states no risk") <= 3
+
+
+def test_a_cheap_test_that_misleads_misleads_those_who_trust_it(rows):
+    """Two of three arms pass on, and "c" is the second at the cheap fidelity; so all the first has to do is to err."""
+    (row,) = (row for row in rows if "cheap tests first" in row.name)
+    assert row.costs.mean() <= rows[0].costs.mean()
+
+
+def test_pilots_are_paid_for(rows, problem):
+    assert rows[0].pilot >= 8 * 3 * 21
+    assert (rows[0].costs > rows[0].pilot).all()
+    assert rows[1].pilot == 0
+
+
+def test_no_procedure_without_a_risk_spends_more_than_mfbai(rows):
+    """But for those that must evaluate every arm once in every round."""
+    budget = rows[0].costs.mean()
+    assert max(row.costs.max() for row in rows if row.kind == "states no risk") <= budget + 20
+
+
+def test_independent_seeds_cost_more_where_luck_is_shared(rows):
+    cost = {row.name: row.costs.mean() for row in rows}
+    assert cost["Kim-Nelson, zone 0.4, own seeds"] > 1.5 * cost["Kim-Nelson, zone 0.4, common seeds"]
+
+
+def test_the_table_and_the_picture_say_the_same(bench, problem, rows, tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "PICTURES", tmp_path / "images")
+    page = tmp_path / "pages" / "one.md"
+    shown = bench.picture("one", rows, 12, page)
+    assert shown.startswith("![Mean cost and wrong answers of 12 runs. mfbai")
+    assert "](../images/one.png)" in shown
+    assert (tmp_path / "images" / "one.png").stat().st_size > 10_000
+    table = "\n".join(bench.shown(rows, problem, 12))
+    for row in rows:
+        assert f"| {row.name} | **{bench.number(row.costs.mean())}** ±" in table
+
+
+def test_error_rates_have_exact_intervals(bench):
+    """Clopper and Pearson: no error in 200 runs leaves 1 - 0.025^(1/200) = 1.83 %."""
+    assert bench.limits(0, 200) == (0.0, pytest.approx(1 - 0.025 ** (1 / 200)))
+    low, high = bench.limits(11, 200)
+    assert (low, high) == (pytest.approx(0.02778, abs=1e-4), pytest.approx(0.0963, abs=1e-3))
