@@ -41,6 +41,7 @@ check: $(VENV)/dev
 docs: $(VENV)/dev
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --jobs 2 --conf-dir docs . build/site
 	$(BIN)/python tools/links.py build/site
+	@echo "Open build/site/index.html in a browser."
 
 # With compiled code of all families for x86-64 in it: some four minutes on two cores.
 wheel: $(VENV)/dev

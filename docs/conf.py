@@ -33,6 +33,9 @@ nb_merge_streams = True
 nb_number_source_lines = False
 suppress_warnings = ["mystnb.unknown_mime_type"]
 
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "  # the button copies what one types, without prompts and output
+copybutton_prompt_is_regexp = True
+
 default_role = "py:obj"
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"

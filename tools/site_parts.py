@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from pygments.lexers import TextLexer
 from sphinx.errors import ExtensionError
 
@@ -30,6 +31,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_lexer("csv", TextLexer)
     settle_kernels(Path(app.outdir).parent / "ipython")
     app.connect("source-read", add_parts)
+    app.connect("doctree-read", mark_sentences)
     app.connect("build-finished", add_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -56,6 +58,13 @@ def add_parts(app: Any, page: str, source: list[str]) -> None:
         links = f'<p class="downloads">Download: <a href="{name}.ipynb" download>notebook</a> · '
         links += f'<a href="{name}.py" download>script</a></p>'
         source[0] = re.sub(r"^(# [^\n]+\n)", rf"\1\n{links}\n", source[0], count=1, flags=re.MULTILINE)
+
+
+def mark_sentences(_: Any, page: nodes.document) -> None:
+    """Output that is sentences is wrapped where the screen ends; tables and code are not, for they would fall apart."""
+    for block in page.findall(nodes.literal_block):
+        if block.get("language") == "text" and "  " not in block.astext():
+            block["classes"].append("sentences")
 
 
 def chapters(text: str) -> list[tuple[str, str]]:
