@@ -171,6 +171,7 @@ CONTESTS = {
     "rod": Contest(seeds=4_000, zone=0.05, batch=5, first=5, ours=rod),
     "game": Contest(seeds=4_000, zone=3),
     "heat_sink": Contest(seeds=800, zone=0.004),
+    "staffing": Contest(seeds=300, zone=5),
 }
 
 
