@@ -167,11 +167,20 @@ def rod(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
     yield "mfbai, n512 alone; common seeds", alone(problem, seeds="common")
 
 
+def prompts(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
+    """As others, and with nothing assumed of differences."""
+    yield from ours(problem, CONTESTS["prompts"])
+    bounded = problem.replace(family=mfbai.Bounded(0, 1))
+    yield "mfbai, as its pilot says; only the range assumed", piloted(bounded, mfbai.Pilot.problem)
+    yield "mfbai, human alone; only the range assumed", alone(bounded)
+
+
 CONTESTS = {
     "rod": Contest(seeds=4_000, zone=0.05, batch=5, first=5, ours=rod),
     "game": Contest(seeds=4_000, zone=3),
     "heat_sink": Contest(seeds=800, zone=0.004),
     "staffing": Contest(seeds=300, zone=5),
+    "prompts": Contest(seeds=6_000, zone=0.04, batch=10, first=10, ours=prompts),
 }
 
 
