@@ -175,10 +175,26 @@ def prompts(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
     yield "mfbai, human alone; only the range assumed", alone(bounded)
 
 
+def digits(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
+    """Also with the small sets that the pilot advises against."""
+
+    def controlled(found: mfbai.Pilot) -> mfbai.Problem:
+        (small,) = found.controls
+        return problem.controlled(small.fidelity, small.others, small.coefficient)
+
+    def bounded(found: mfbai.Pilot) -> mfbai.Problem:
+        return found.problem(bounds=CHARGED)
+
+    yield from ours(problem, CONTESTS["digits"])
+    yield "mfbai, controlled by small all the same", piloted(problem, controlled)
+    yield "mfbai, small with bias bounds from the pilot", piloted(problem, bounded)
+
+
 CONTESTS = {
     "rod": Contest(seeds=4_000, zone=0.05, batch=5, first=5, ours=rod),
     "game": Contest(seeds=4_000, zone=3),
     "heat_sink": Contest(seeds=1_200, zone=0.004),
+    "digits": Contest(seeds=1_500, zone=0.0008, batch=5, ours=digits),
     "staffing": Contest(seeds=300, zone=5),
     "prompts": Contest(seeds=6_000, zone=0.04, batch=10, first=10, ours=prompts),
 }
