@@ -194,7 +194,7 @@ CONTESTS = {
     "rod": Contest(seeds=4_000, zone=0.05, batch=5, first=5, ours=rod),
     "game": Contest(seeds=4_000, zone=3),
     "heat_sink": Contest(seeds=1_200, zone=0.004),
-    "digits": Contest(seeds=1_500, zone=0.0008, batch=5, ours=digits),
+    "digits": Contest(seeds=1_000, zone=0.0008, batch=5, ours=digits),
     "staffing": Contest(seeds=300, zone=5),
     "prompts": Contest(seeds=6_000, zone=0.04, batch=10, first=10, ours=prompts),
 }
