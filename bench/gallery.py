@@ -15,16 +15,30 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import beta, skew
 from threadpoolctl import threadpool_limits
 
 import mfbai
-from contest import DELTA, EXAMPLES, Contest, Draws, Procedure, alone, budgeted, module, ours, piloted, proven
+from contest import (
+    DELTA,
+    EXAMPLES,
+    Contest,
+    Draws,
+    Procedure,
+    alone,
+    budgeted,
+    module,
+    ours,
+    piloted,
+    played,
+    proven,
+)
 from mfbai.plots import style
 from mfbai.simulation.confidence import half_width
+from mfbai.strategies.interface import ask, tell
 
 ROOT = Path(__file__).parents[1]
 BUILD, PICTURES = ROOT / "build" / "gallery", ROOT / "docs" / "images" / "gallery"
@@ -196,7 +210,35 @@ def watching(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
     yield from (tolerant, *others)
 
 
+def own_strategy(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
+    """The strategy of the page, and those of the package, on what a pilot of two arms says to go on with."""
+    made = tools.definitions(tools.GALLERY / "own_strategy.md")  # puts it among the strategies
+    ask.register(made.State, made.top_two_ask)
+    tell.register(made.State, made.top_two_tell)
+    pilot: dict[str, Any] = {"seeds": 10, "arms": [problem.arms.index(arm) for arm in made.FAVOURITES]}
+    yield "top-two, as the pilot says", piloted(problem, mfbai.Pilot.problem, strategy="top-two", **pilot)
+    for name in ("frugal", "race", "uniform"):
+        yield f"{name}, as the pilot says", piloted(problem, mfbai.Pilot.problem, strategy=name, **pilot)
+    for name in ("top-two", "frugal", "race"):
+        yield f"{name}, {problem.fidelities[-1]} alone", alone(problem, strategy=name)
+
+
+def paper(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
+    """Nothing known; then bias bounds and the variance, under proven rules and those of the paper's experiments."""
+    known = tools.definitions(tools.GALLERY / "paper.md").PAPER.problem
+    yield "nothing known: mfbai, as its pilot says", piloted(problem, mfbai.Pilot.problem)
+    yield "nothing known: mfbai, the top alone", alone(problem)
+    for name in ("race", "frugal", "mf-grad"):
+        yield f"all known: {name}, proven rule", played(known, name)
+    for name in ("mf-grad", "grad"):
+        yield f"all known: {name}, the paper's rule", played(known, name, "stylised")
+    for name in ("iise", "lucb"):
+        yield f"all known: {name}, its own rule", played(known, name)
+
+
 CONTESTS = {
+    "own_strategy": Contest(seeds=20_000, zone=0.5, ours=own_strategy),
+    "paper": Contest(seeds=20_000, zone=0.1, batch=5, ours=paper),
     "rod": Contest(seeds=4_000, zone=0.05, batch=5, first=5, ours=rod),
     "game": Contest(seeds=4_000, zone=3),
     "heat_sink": Contest(seeds=1_200, zone=0.004),
