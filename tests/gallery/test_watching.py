@@ -44,7 +44,7 @@ def test_stock_and_costs_are_those_counted_by_hand(page, calm):
 
 
 def test_what_is_not_there_is_lost(page, calm):
-    """60/160, 50 pieces a day, delivery in four days: the second day's order comes on the sixth, before the customers."""
+    """60/160, 50 pieces a day, delivery in four days: what is ordered on the second day comes on the sixth."""
     calm(50, 4)
     stocks, costs = page.simulate("60/160", 0, 7)
     assert stocks == [110, 60, 10, 0, 0, 50, 0]
