@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import beta, skew
@@ -215,10 +215,13 @@ def own_strategy(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
     made = tools.definitions(tools.GALLERY / "own_strategy.md")  # puts it among the strategies
     ask.register(made.State, made.top_two_ask)
     tell.register(made.State, made.top_two_tell)
-    pilot: dict[str, Any] = {"seeds": 10, "arms": [problem.arms.index(arm) for arm in made.FAVOURITES]}
-    yield "top-two, as the pilot says", piloted(problem, mfbai.Pilot.problem, strategy="top-two", **pilot)
-    for name in ("frugal", "race", "uniform"):
-        yield f"{name}, as the pilot says", piloted(problem, mfbai.Pilot.problem, strategy=name, **pilot)
+    arms = [problem.arms.index(arm) for arm in made.FAVOURITES]
+
+    def advised(strategy: str) -> Procedure:
+        return piloted(problem, made.advised, seeds=10, arms=arms, strategy=strategy)
+
+    for name in ("top-two", "frugal", "race", "uniform"):
+        yield f"{name}, as the pilot says", advised(name)
     for name in ("top-two", "frugal", "race"):
         yield f"{name}, {problem.fidelities[-1]} alone", alone(problem, strategy=name)
 
@@ -341,7 +344,7 @@ def picture(name: str, rows: list[Row], repetitions: int, file: Path) -> str:
 def limits(errors: int, runs: int) -> tuple[float, float]:
     """Of the error rate, with 95 %, by Clopper and Pearson."""
     low = beta.ppf(0.025, errors, runs - errors + 1) if errors else 0.0
-    return low, beta.ppf(0.975, errors + 1, runs - errors)
+    return low, beta.ppf(0.975, errors + 1, runs - errors) if errors < runs else 1.0
 
 
 if __name__ == "__main__":
