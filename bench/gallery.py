@@ -303,7 +303,7 @@ def shown(rows: list[Row], problem: mfbai.Problem, repetitions: int) -> Iterator
 
 def number(value: float) -> str:
     """With a digit or two after the point where it is small."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 100 or value < 1e-9 else f"{value:.3g}"  # rounding errors are no costs
 
 
 # --- the picture
