@@ -244,7 +244,7 @@ CONTESTS = {
     "paper": Contest(seeds=20_000, zone=0.1, batch=5, ours=paper),
     "rod": Contest(seeds=4_000, zone=0.05, batch=5, first=5, ours=rod),
     "game": Contest(seeds=4_000, zone=3),
-    "dask": Contest(seeds=1_500, zone=1.5),
+    "dask": Contest(seeds=600, zone=1.5),
     "heat_sink": Contest(seeds=1_200, zone=0.004),
     "digits": Contest(seeds=1_000, zone=0.0008, batch=5, ours=digits),
     "staffing": Contest(seeds=300, zone=5),
