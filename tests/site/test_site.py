@@ -111,7 +111,7 @@ def test_a_page_of_the_gallery_is_complete(site, name):
     assert [alt for alt in alts if len(alt) < 30 or alt.endswith(".png")] == []
     assert "wrong answers" in shown
     assert "make bench-gallery" not in shown  # a comment, for those who write the page
-    assert "stderr" not in shown
+    assert "output stderr" not in shown
     notebook = json.loads((site / "docs" / "gallery" / f"{name}.ipynb").read_text())
     code = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     script = (site / "docs" / "gallery" / f"{name}.py").read_text()
