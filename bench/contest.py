@@ -38,7 +38,6 @@ class Draws:
     def __init__(self, problem: mfbai.Problem, values: np.ndarray, repetition: int) -> None:
         self.values = dict(zip(problem.fidelities, values.transpose(2, 1, 0), strict=True))  # (K, seeds) each
         self.repetition = repetition
-        self.rows = list(self.values.values())
         self.top = problem.fidelities[-1]
         rng = np.random.default_rng(repetition)
         self.own, self.others, self.pilot = rng.integers(len(values), size=(3, MANY))
@@ -52,9 +51,9 @@ class Draws:
         """At the top, where every arm has seeds of its own."""
         return float(self.values[self.top][arm, self.of_arms[arm, number % MANY]])
 
-    def at(self, arm: int, fidelity: int, number: int) -> float:
+    def at(self, arm: int, fidelity: str, number: int) -> float:
         """At any fidelity, on common seeds."""
-        return float(self.rows[fidelity][arm, self.own[number % MANY]])
+        return float(self.values[fidelity][arm, self.own[number % MANY]])
 
     def parts(self, by: str, others: int, arm: int, number: int) -> list[float]:
         """Of a controlled value: the first two share a seed."""
@@ -83,8 +82,8 @@ class Contest(NamedTuple):
 class Records:
     """What a run is made of, without a journal."""
 
-    def __init__(self, problem: mfbai.Problem, tolerance: float) -> None:
-        self.strategy, stopping = choose(problem, None, None, tolerance)
+    def __init__(self, problem: mfbai.Problem, tolerance: float, strategy: str | None, stopping: str | None) -> None:
+        self.strategy, stopping = choose(problem, strategy, stopping, tolerance)
         parts = assemble(problem, self.strategy, stopping, np.array([DELTA]), {}, tolerance)
         self.model, self.state = parts.model, parts.make_state()
         self.stats, self.outcome = make_stats(self.model.cost.shape), loop.make_outcome(1)
@@ -96,10 +95,17 @@ class Records:
         return bool(self.outcome.levels[0])
 
 
-def study(problem: mfbai.Problem, draws: Draws, tolerance: float = 0.0) -> Found:
-    """As `mfbai.identify` does it, by the strategy and the rule that it chooses."""
-    records = Records(problem, tolerance)
-    run = run_rounds if in_rounds(records.model) else run_singly
+def study(
+    problem: mfbai.Problem,
+    draws: Draws,
+    tolerance: float = 0.0,
+    strategy: str | None = None,
+    stopping: str | None = None,
+) -> Found:
+    """As `mfbai.identify` does it, by the strategy and the rule that it chooses unless they are given."""
+    records = Records(problem, tolerance, strategy, stopping)
+    plans_rounds = STRATEGIES[records.strategy].round is not None
+    run = run_rounds if plans_rounds and in_rounds(records.model) else run_singly
     run(problem, draws, records)
     return Found(int(records.outcome.answer[0]), float(records.outcome.cost[0]))
 
@@ -127,11 +133,11 @@ def run_singly(problem: mfbai.Problem, draws: Draws, records: Records) -> None:
 
 
 def value(problem: mfbai.Problem, draws: Draws, arm: int, seen: int, number: int) -> float:
-    """At the top or a controlled fidelity, as kernels know it; larger is better."""
+    """As kernels know it; larger is better."""
     fidelity = problem.noisy[seen]
     control = problem.controls[fidelity]
     if control is None:
-        return problem.sign * draws.value(arm, number)
+        return problem.sign * draws.at(arm, problem.fidelities[fidelity], number)
     parts = draws.parts(problem.fidelities[control.by], control.others, arm, number)
     return problem.sign * problem.compose(fidelity, parts)
 
@@ -148,6 +154,7 @@ def piloted(
     seeds: int = 8,
     arms: Sequence[int] | None = None,
     tolerance: float = 0.0,
+    strategy: str | None = None,
 ) -> Procedure:
     """A pilot, enlarged once if it says so, and a study of the problem that it says to go on with."""
 
@@ -155,16 +162,21 @@ def piloted(
         found = pilot(problem, draws, seeds, arms)
         if found.more_seeds is not None and found.more_seeds <= MORE_SEEDS:
             found = pilot(problem, draws, seeds + found.more_seeds, arms)
-        arm, cost, _ = study(go_on(found), draws, tolerance)
+        arm, cost, _ = study(go_on(found), draws, tolerance, strategy)
         return Found(arm, cost, found.cost)
 
     return run
 
 
-def alone(problem: mfbai.Problem, tolerance: float = 0.0, **changes: Any) -> Procedure:
+def alone(problem: mfbai.Problem, tolerance: float = 0.0, strategy: str | None = None, **changes: Any) -> Procedure:
     """The top, and nothing else."""
     top = problem.only([problem.n_fidelities - 1]).replace(**changes)
-    return lambda draws: study(top, draws, tolerance)
+    return lambda draws: study(top, draws, tolerance, strategy)
+
+
+def played(problem: mfbai.Problem, strategy: str, stopping: str | None = None) -> Procedure:
+    """A strategy on all fidelities as they are: their bias bounds are known."""
+    return lambda draws: study(problem, draws, 0.0, strategy, stopping)
 
 
 # --- what people do today
@@ -220,7 +232,7 @@ def budgeted(problem: mfbai.Problem, given: Contest, budget: float) -> Iterator[
 
     def cheap_first(draws: Draws) -> Found:
         def value(arm: int, fidelity: int, number: int) -> float:
-            return problem.sign * draws.at(arm, fidelity, number)
+            return problem.sign * draws.at(arm, problem.fidelities[fidelity], number)
 
         return Found(*code.halving_over_fidelities(value, problem.n_arms, problem.costs[0].tolist(), budget))
 

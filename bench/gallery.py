@@ -22,9 +22,23 @@ from scipy.stats import beta, skew
 from threadpoolctl import threadpool_limits
 
 import mfbai
-from contest import DELTA, EXAMPLES, Contest, Draws, Procedure, alone, budgeted, module, ours, piloted, proven
+from contest import (
+    DELTA,
+    EXAMPLES,
+    Contest,
+    Draws,
+    Procedure,
+    alone,
+    budgeted,
+    module,
+    ours,
+    piloted,
+    played,
+    proven,
+)
 from mfbai.plots import style
 from mfbai.simulation.confidence import half_width
+from mfbai.strategies.interface import ask, tell
 
 ROOT = Path(__file__).parents[1]
 BUILD, PICTURES = ROOT / "build" / "gallery", ROOT / "docs" / "images" / "gallery"
@@ -167,8 +181,74 @@ def rod(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
     yield "mfbai, n512 alone; common seeds", alone(problem, seeds="common")
 
 
+def prompts(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
+    """As others, and with nothing assumed of differences."""
+    yield from ours(problem, CONTESTS["prompts"])
+    bounded = problem.replace(family=mfbai.Bounded(0, 1))
+    yield "mfbai, as its pilot says; only the range assumed", piloted(bounded, mfbai.Pilot.problem)
+    yield "mfbai, human alone; only the range assumed", alone(bounded)
+
+
+def digits(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
+    """Also with the small sets that the pilot advises against."""
+
+    def controlled(found: mfbai.Pilot) -> mfbai.Problem:
+        (small,) = found.controls
+        return problem.controlled(small.fidelity, small.others, small.coefficient)
+
+    def bounded(found: mfbai.Pilot) -> mfbai.Problem:
+        return found.problem(bounds=CHARGED)
+
+    yield from ours(problem, CONTESTS["digits"])
+    yield "mfbai, controlled by small all the same", piloted(problem, controlled)
+    yield "mfbai, small with bias bounds from the pilot", piloted(problem, bounded)
+
+
+def watching(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
+    """As others, but the page has the tolerance."""
+    *others, tolerant = ours(problem, CONTESTS["watching"])
+    yield from (tolerant, *others)
+
+
+def own_strategy(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
+    """The strategy of the page, and those of the package, on what a pilot of two arms says to go on with."""
+    made = tools.definitions(tools.GALLERY / "own_strategy.md")  # puts it among the strategies
+    ask.register(made.State, made.top_two_ask)
+    tell.register(made.State, made.top_two_tell)
+    arms = [problem.arms.index(arm) for arm in made.FAVOURITES]
+
+    def advised(strategy: str) -> Procedure:
+        return piloted(problem, made.advised, seeds=10, arms=arms, strategy=strategy)
+
+    for name in ("top-two", "frugal", "race", "uniform"):
+        yield f"{name}, as the pilot says", advised(name)
+    for name in ("top-two", "frugal", "race"):
+        yield f"{name}, {problem.fidelities[-1]} alone", alone(problem, strategy=name)
+
+
+def paper(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
+    """Nothing known; then bias bounds and the variance, under proven rules and those of the paper's experiments."""
+    known = tools.definitions(tools.GALLERY / "paper.md").PAPER.problem
+    yield "nothing known: mfbai, as its pilot says", piloted(problem, mfbai.Pilot.problem)
+    yield "nothing known: mfbai, the top alone", alone(problem)
+    for name in ("race", "frugal", "mf-grad"):
+        yield f"all known: {name}, proven rule", played(known, name)
+    for name in ("mf-grad", "grad"):
+        yield f"all known: {name}, the paper's rule", played(known, name, "stylised")
+    for name in ("iise", "lucb"):
+        yield f"all known: {name}, its own rule", played(known, name)
+
+
 CONTESTS = {
+    "own_strategy": Contest(seeds=20_000, zone=0.5, ours=own_strategy),
+    "paper": Contest(seeds=20_000, zone=0.1, batch=5, ours=paper),
     "rod": Contest(seeds=4_000, zone=0.05, batch=5, first=5, ours=rod),
+    "game": Contest(seeds=4_000, zone=3),
+    "heat_sink": Contest(seeds=1_200, zone=0.004),
+    "digits": Contest(seeds=1_000, zone=0.0008, batch=5, ours=digits),
+    "staffing": Contest(seeds=300, zone=5),
+    "prompts": Contest(seeds=6_000, zone=0.04, batch=10, first=10, ours=prompts),
+    "watching": Contest(seeds=4_000, zone=0.1, ours=watching),
 }
 
 
@@ -223,7 +303,7 @@ def shown(rows: list[Row], problem: mfbai.Problem, repetitions: int) -> Iterator
 
 def number(value: float) -> str:
     """With a digit or two after the point where it is small."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 100 or value < 1e-9 else f"{value:.3g}"  # rounding errors are no costs
 
 
 # --- the picture
@@ -264,7 +344,7 @@ def picture(name: str, rows: list[Row], repetitions: int, file: Path) -> str:
 def limits(errors: int, runs: int) -> tuple[float, float]:
     """Of the error rate, with 95 %, by Clopper and Pearson."""
     low = beta.ppf(0.025, errors, runs - errors + 1) if errors else 0.0
-    return low, beta.ppf(0.975, errors + 1, runs - errors)
+    return low, beta.ppf(0.975, errors + 1, runs - errors) if errors < runs else 1.0
 
 
 if __name__ == "__main__":

@@ -207,3 +207,10 @@ def test_what_a_pilot_writes_can_be_studied():
     """From a problem without bias bounds to a verdict."""
     problem = mfbai.pilot(evaluate, PROBLEM).problem()
     assert mfbai.identify(evaluate, problem, delta=0.05).arm == "deep"
+
+
+def test_names_may_be_numbers():
+    """As of cycles, or of grid points: "100" is a name then, and 0 the index of nothing."""
+    problem = PROBLEM.replace(fidelities=["100", "1000"])
+    found = mfbai.pilot(lambda arm, m, seed: evaluate(arm, "coarse" if m == "100" else "fine", seed), problem)
+    assert found.means.shape == (3, 2)

@@ -3,12 +3,16 @@
 Strategies: tests/strategies/test_strategies.py.
 """
 
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from mfbai import Instance
 from mfbai.kernels.jit import kernel
 from mfbai.kernels.laws import divergence, exponent, sample, slopes, variance
 from mfbai.kernels.laws.bernoulli import (
@@ -31,9 +35,9 @@ from mfbai.model.families import (
 )
 from mfbai.model.spec import check_instance
 from mfbai.stopping import RULES, Rule, decide, observe
-from mfbai.strategies import Strategy, ask, tell
-from mfbai.testing import check_family, check_rule, families
-from mfbai.testing.strategies import check_ask_is_pure, check_pending_spreads
+from mfbai.strategies import STRATEGIES, Strategy, ask, tell
+from mfbai.testing import check_family, check_rule, check_strategy, families
+from mfbai.testing.strategies import check_ask_is_pure, check_pending_spreads, check_without_jit
 
 FAMILY_CASES = [
     Gaussian(0.25),
@@ -170,6 +174,48 @@ for state, function in ((Forgetful, forgetful_ask), (Stubborn, stubborn_ask)):
 def test_a_wrong_strategy_is_told_why(check, init, told):
     with pytest.raises(AssertionError, match=told):
         check(Strategy("bad", "breaks the contract", init), check_instance("paper-4x5"))
+
+
+FROZEN = 0  # compiled code keeps the value that it had
+
+
+@kernel
+def frozen_ask(model, stats, state, pending):
+    return FROZEN, 0
+
+
+class Frozen(NamedTuple):
+    cell: np.ndarray
+
+
+ask.register(Frozen, frozen_ask)
+tell.register(Frozen, learn_nothing)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(1, "bad: as plain Python it runs differently"), (None, "bad: fails as plain Python: TypeError")],
+    ids=["another cell", "an error"],
+)
+def test_a_strategy_that_is_another_one_without_the_compiler_is_told_so(monkeypatch, value, told):
+    strategy, instance = Strategy("bad", "breaks the contract", lambda model: Frozen(np.zeros(1))), "paper-4x5"
+    check_without_jit(strategy, check_instance(instance), 5)
+    monkeypatch.setattr(sys.modules[__name__], "FROZEN", value)
+    with pytest.raises(AssertionError, match=told):
+        check_without_jit(strategy, check_instance(instance), 5)
+
+
+def test_a_strategy_of_a_script_is_checked():
+    """No other process can import what it defines; nor what a notebook does."""
+    skeleton = Path(__file__).parents[2] / "docs" / "developer" / "skeletons" / "strategy.py"
+    script = f"{skeleton.read_text()}\nfrom mfbai.testing import check_strategy\ncheck_strategy(STRATEGIES[0])\n"
+    done = subprocess.run([sys.executable, "-"], input=script, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_strategy_is_checked_on_noise_that_is_learnt():
+    noisy = Instance([[0.2], [0.5], [0.9]], 1.0, 0.0, Symmetric(-1.0, 2.0), deviation=0.3)
+    check_strategy(STRATEGIES["frugal"], noisy, steps=50)
 
 
 # --- families that break the contract

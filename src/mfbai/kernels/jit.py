@@ -31,6 +31,8 @@ class Kernel:
         update_wrapper(self, function)
 
     def __call__(self, *args: Any) -> Any:
+        if not is_compiling():
+            return self.py_func(*args)
         from mfbai.kernels.parts import bind
 
         return bind(self, *args)()
@@ -62,7 +64,7 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = True, m
 
 
 def is_compiling() -> bool:
-    """Whether kernels are compiled in this process."""
+    """Whether kernels are compiled. It may change while the process runs: see `mfbai.testing.common`."""
     return os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 

@@ -134,7 +134,7 @@ def bind(kernel: Kernel, *args: Any) -> Bound:
 def bound(function: Any, *args: Any) -> Callable[..., Any]:
     """The same of a kernel or a generic function, also where nothing is compiled."""
     kernel = function.serving(args[function.position]) if isinstance(function, Generic) else function
-    return bind(kernel, *args) if isinstance(kernel, Kernel) else partial(kernel, *args)
+    return bind(kernel, *args) if isinstance(kernel, Kernel) and is_compiling() else partial(kernel, *args)
 
 
 def needs(*calls: tuple[Any, ...]) -> list[Wanted]:

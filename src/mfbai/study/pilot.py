@@ -157,7 +157,8 @@ class Notes:
         """Nobody else has it."""
 
     def result(self) -> Pilot:
-        rows = [(cell.arm, cell.fidelity, cell.seed, value) for cell, value in self._values.items()]
+        arms, fidelities = self.problem.arms, self.problem.fidelities  # names may be numbers, which would be no index
+        rows = [(arms[arm], fidelities[m], seed, value) for (arm, m, seed), value in self._values.items()]
         return read_pilot(self.problem, rows)
 
     def _write(self, row: Sequence[Any]) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import subprocess
-import sys
-from collections.abc import Callable, Mapping
-from importlib import import_module
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +18,6 @@ from mfbai.kernels.random import first_words, make_rng, reseed
 from mfbai.kernels.stats import Stats, make_stats
 from mfbai.model.compiled import Model
 from mfbai.model.instance import Instance
-from mfbai.model.spec import from_dict
 from mfbai.run import loop
 from mfbai.run.play import Play
 from mfbai.run.state import arrays_of
@@ -130,39 +126,24 @@ def check_one_compilation(name: str, start: Start, instance: Instance) -> None:
     assert len(counts) == 1, f"{name}: compiled again for another number of arms"
 
 
-def check_without_jit(
-    name: str, contract: str, module: str, start: Start, instance: Instance, steps: int, options: Mapping[str, Any]
-) -> None:
-    """Run as plain Python, the same cells are asked for and the records end up the same.
-
-    `contract` is the module of `mfbai.testing` that finds what is checked, of that name, in `module` and starts a run.
-    """
+def check_without_jit(name: str, start: Start, instance: Instance, steps: int) -> None:
+    """Run as plain Python, the same cells are asked for and the records end up the same."""
     _, records = start(instance)
-    journal = stepwise(instance, steps, records)
-    folders = [str(Path(sys.modules[module].__file__ or ".").parent), *sys.path]
-    done = subprocess.run(
-        [sys.executable, "-m", contract, module, name, str(steps)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(folders)},
-        input=json.dumps({"instance": instance.to_dict(), "options": dict(options)}),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"{name}: fails as plain Python:\n{done.stderr}"
-    assert done.stdout.strip() == digest((journal, records)), f"{name}: as plain Python it runs differently"
+    compiled = stepwise(instance, steps, records), records
+    with without_jit():
+        try:
+            _, records = start(instance)
+            plain = stepwise(instance, steps, records), records
+        except Exception as error:
+            raise AssertionError(f"{name}: fails as plain Python: {error!r}") from error
+    assert digest(plain) == digest(compiled), f"{name}: as plain Python it runs differently"
 
 
-def run_without_jit(find: Callable[[Any, str, Mapping[str, Any]], Start]) -> None:
-    """What `check_without_jit` runs in a process without compilation. `find(module, name, options)` starts the run."""
-    module, name, steps = sys.argv[1:]
-    start_in = import_module(module)
-    given = json.load(sys.stdin)
-    instance = from_dict(given["instance"])
-    assert isinstance(instance, Instance)
-    with np.errstate(all="ignore"):
-        _, records = find(start_in, name, given["options"])(instance)
-        journal = stepwise(instance, int(steps), records)
-    sys.stdout.write(digest((journal, records)))
+@contextmanager
+def without_jit() -> Iterator[None]:
+    """Kernels run as plain Python in this block, wherever they were defined: in a file, a script or a notebook."""
+    with patch.dict(os.environ, {"NUMBA_DISABLE_JIT": "1"}), np.errstate(all="ignore"):
+        yield
 
 
 def digest(record: Any) -> str:

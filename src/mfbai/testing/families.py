@@ -10,7 +10,7 @@ have fixed seeds and fail at five standard errors: of correct families one in a 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,8 +70,7 @@ def check_family(family: Family, means: Sequence[float] | None = None, steps: in
     start = starting()
     common.check_replay(family.name, start, instance, steps)
     common.check_one_compilation(family.name, start, _instance(family, points, "minimise"))
-    module = type(family).__module__
-    common.check_without_jit(family.name, "mfbai.testing.families", module, start, instance, steps, {})
+    common.check_without_jit(family.name, start, instance, steps)
 
 
 def check_form(family: Family) -> None:
@@ -271,11 +270,3 @@ def _check_lines(family: Family, points: NDArray[np.float64], values: NDArray[np
 
 def _class(family: Family) -> str:
     return type(family).__name__
-
-
-def _find(module: Any, name: str, options: Mapping[str, Any]) -> Start:
-    return starting()
-
-
-if __name__ == "__main__":
-    common.run_without_jit(_find)

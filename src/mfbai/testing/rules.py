@@ -47,8 +47,7 @@ def check_rule(
     start = starting(rule, options)
     common.check_replay(rule.name, start, instance, steps)
     common.check_one_compilation(rule.name, start, instance)
-    module = rule.init.__module__
-    common.check_without_jit(rule.name, "mfbai.testing.rules", module, start, instance, steps, options)
+    common.check_without_jit(rule.name, start, instance, steps)
 
 
 def check_records(rule: Rule, instance: Instance, options: Mapping[str, Any]) -> None:
@@ -119,11 +118,3 @@ def make(rule: Rule, instance: Instance, deltas: Sequence[float], options: Mappi
 def starting(rule: Rule, options: Mapping[str, Any], deltas: Sequence[float] = DELTAS) -> Start:
     """Runs of uniform sampling under the rule."""
     return uniform_start(lambda instance: make(rule, instance, deltas, options), len(deltas))
-
-
-def _find(module: Any, name: str, options: Mapping[str, Any]) -> Start:
-    return starting(next(found for found in module.RULES if found.name == name), options)
-
-
-if __name__ == "__main__":
-    common.run_without_jit(_find)

@@ -8,9 +8,6 @@ Every strategy of the package passes it. Each check raises an AssertionError tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from mfbai.model.compiled import Model
@@ -89,15 +86,14 @@ def check_answer(strategy: Strategy, instance: Instance) -> None:
 
 def check_without_jit(strategy: Strategy, instance: Instance, steps: int) -> None:
     """Run as plain Python, the strategy asks the same and ends in the same state."""
-    module = strategy.init.__module__
-    common.check_without_jit(strategy.name, "mfbai.testing.strategies", module, starting(strategy), instance, steps, {})
+    common.check_without_jit(strategy.name, starting(strategy), instance, steps)
 
 
 def starting(strategy: Strategy) -> Start:
     """Runs of the strategy under its own rule, or the quickest one."""
 
     def start(instance: Instance) -> tuple[Model, Records]:
-        model = instance.problem.model()
+        model = instance.model()
         state = strategy.make(instance, DELTAS[-1])
         if strategy.own_rule:
             return model, common.records_of(instance, state, own.State(state.answer), 1)
@@ -106,11 +102,3 @@ def starting(strategy: Strategy) -> Start:
         return model, common.records_of(instance, state, rule, len(DELTAS))
 
     return start
-
-
-def _find(module: Any, name: str, options: Mapping[str, Any]) -> Start:
-    return starting(next(found for found in module.STRATEGIES if found.name == name))
-
-
-if __name__ == "__main__":
-    common.run_without_jit(_find)

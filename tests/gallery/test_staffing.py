@@ -1,26 +1,14 @@
-"""examples/call_centre: the queue is right, plans share the callers of a seed, and evaluate.py is a good program."""
+"""docs/gallery/staffing.md: the queue is right, plans share the callers of a seed, and a week begins its quarter."""
 
-import importlib
 import math
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import mfbai
-
-EXAMPLE = Path(__file__).parents[1] / "examples" / "call_centre"
-
 
 @pytest.fixture(scope="module")
-def centre():
-    """The example's module. Its name is a common word, so it is not left behind for other tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(EXAMPLE)
-        yield importlib.import_module("evaluate")
-    del sys.modules["evaluate"]
+def centre(definitions):
+    return definitions("staffing")
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +77,7 @@ def test_share_of_lost_callers_is_that_of_the_theory(centre):
     kept = {"WAIT": 0.0, "WAGE": 0.0, "LOST": (1.0, 1.0)}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in kept.items():
-            patch.setattr(centre, name, value)
+            patch.setitem(centre.work_day.__globals__, name, value)
         share = centre.work_day(plan, calls)[0] / len(calls)
     weights = [1.0]
     for present in range(1, 60):
@@ -109,7 +97,7 @@ def test_who_hangs_up_may_call_again_the_next_day(centre):
     assert cost == pytest.approx(centre.WAGE + centre.ANNOYED)
     assert back == [first[1]._replace(arrival=30.0)]
     expected = centre.WAGE + (centre.ANNOYED + centre.WAIT * 1.0) / 2
-    assert centre.mean_cost(plan, [first, second]) == pytest.approx(expected)
+    assert np.mean(centre.day_costs(plan, [first, second])) == pytest.approx(expected)
 
 
 def test_calls_are_those_of_the_seed(centre):
@@ -131,7 +119,9 @@ def test_a_week_is_the_beginning_of_the_quarter(centre):
     """So both are cheap, or expensive, at the same seeds. The week lacks many calls that come back."""
     days = centre.draw_days(5, 60)
     assert days[:5] == centre.draw_days(5, 5)
-    assert centre.evaluate("lean", "quarter", 5) == centre.mean_cost(centre.PLANS["lean"], days)
+    costs = centre.day_costs(centre.PLANS["lean"], days)
+    assert centre.evaluate("lean", "quarter", 5) == pytest.approx(sum(costs) / 60)
+    assert centre.evaluate("lean", "week", 5) == pytest.approx(sum(costs[:5]) / 5)
     found = [[centre.evaluate("lean", fidelity, seed) for fidelity in centre.DAYS] for seed in range(10)]
     week, quarter = np.transpose(found)
     assert np.corrcoef(week, quarter)[0, 1] > 0.7
@@ -149,31 +139,24 @@ def test_best_plan_is_ahead_of_most_in_a_week(centre, values):
     assert min(means, key=means.get) == "orders-first"
 
 
-def test_spec_has_the_cells_of_the_program(centre):
-    problem = mfbai.load(EXAMPLE / "plans.toml")
+def test_the_lean_plan_looks_good_in_a_week_and_is_not(centre):
+    """On average over quarters from a quiet one to a busy one: 6 a day cheaper at first, 26 dearer in the end."""
+    seeds = sorted(range(100), key=centre.how_busy)[8::14]
+    found = [
+        [
+            centre.evaluate("lean", fidelity, seed) - centre.evaluate("orders-first", fidelity, seed)
+            for fidelity in centre.DAYS
+        ]
+        for seed in seeds
+    ]
+    week, quarter = np.mean(found, axis=0)
+    assert week < 0 < quarter
+
+
+def test_the_problem_has_the_cells_of_the_simulation(centre):
+    problem = centre.problem
     assert list(problem.arms) == list(centre.PLANS)
     assert list(problem.fidelities) == list(centre.DAYS)
     assert (problem.direction, problem.seeds) == ("minimise", "common")
     assert problem.idle == ["week"]
-
-
-def test_program_prints_the_number_of_the_function(centre):
-    command = [sys.executable, EXAMPLE / "evaluate.py", "peaks", "week", "7"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert float(ended.stdout) == centre.evaluate("peaks", "week", 7)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("peak", "week", "1"), "no arm 'peak'; known: flat, early, late"),
-        (("peaks", "day", "1"), "no fidelity 'day'; known: week, quarter"),
-        (("peaks", "week"), "usage: python evaluate.py ARM FIDELITY SEED"),
-    ],
-)
-def test_program_refuses_what_it_does_not_know(centre, arguments, told, capsys):
-    assert centre.main(arguments) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert told in printed.err
+    assert problem.costs[0].tolist() == [days / centre.DAYS["week"] for days in centre.DAYS.values()]
