@@ -36,7 +36,6 @@ suppress_warnings = ["mystnb.unknown_mime_type"]
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "  # the button copies what one types, without prompts and output
 copybutton_prompt_is_regexp = True
 
-default_role = "py:obj"  # `names` in docstrings are links, if they are public, and code
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 toc_object_entries = False  # the headings of docs/api are the names

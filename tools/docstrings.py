@@ -10,15 +10,18 @@ A docstring is made of paragraphs, lists of names in two columns, indented formu
 """
 
 import inspect
+import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-import mfbai
-
+ROOT = Path(__file__).parents[1]
 ENTRY = re.compile(r"(?P<names>\w+(?:\(\))?(?:, \w+(?:\(\))?)*) {2,}(?P<text>\S.*)")  # the first line of one, in a list
-CODE = re.compile(r"(`+[^`]+`+)")
+CODE = re.compile(r"""(`[^`]+`|"[^"\s`]+")""")  # and values such as "common"
+ESCAPED = re.compile(r"[\\*|_]|(?<=\w)(?=://)")  # what would be markup, or a link
+Code: TypeAlias = Callable[[re.Match[str]], str]
 # What a page asks for: a name, and the members that it shows.
 DIRECTIVE = re.compile(r"^\.\. auto(?P<kind>\w+):: (?P<name>mfbai\.[\w.]+)\n(?:   :members: (?P<members>.+)\n)?", re.M)
 # What users are given, and do not make themselves: their signatures are no use.
@@ -35,7 +38,7 @@ def setup(app: Any) -> dict[str, bool]:
 
 
 def process(_: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    lines[:] = rendered("\n".join(lines))
+    lines[:] = rendered("\n".join(lines), name, known())
 
 
 def shorten(_: Any, what: str, name: str, thing: Any, options: Any, signature: str, returns: str) -> Any:
@@ -54,22 +57,38 @@ def signature_of(name: str, thing: Any) -> str:
     return str(signature.replace(parameters=kept, return_annotation=inspect.Signature.empty))
 
 
-def rendered(text: str) -> list[str]:
-    """The docstring as reStructuredText."""
+def rendered(text: str, name: str = "", linked: frozenset[str] = frozenset()) -> list[str]:
+    """The docstring of a name as reStructuredText, with links to those that are on the pages."""
+    text = inspect.cleandoc(text)
+    own, owner = terms(text), ".".join(name.split(".")[:2])
+
+    def code(quoted: re.Match[str]) -> str:
+        inside = quoted[0].strip("`")
+        places = [inside] if inside.startswith("mfbai.") else [f"{owner}.{inside}"]
+        places += [] if inside in own else [f"mfbai.{inside}"]
+        found = [place for place in places if place in linked and place != name]
+        return f":py:obj:`{inside} <{found[0]}>`" if found else f"``{inside}``"
+
     found: list[str] = []
-    for part in re.split(r"\n\s*\n", inspect.cleandoc(text)):
-        found += [*block(part.splitlines()), ""]
+    for part in re.split(r"\n\s*\n", text):
+        found += [*block(part.splitlines(), code), ""]
     return found
 
 
-def block(lines: list[str]) -> list[str]:
+def terms(text: str) -> set[str]:
+    """What a docstring lists: parameters, attributes."""
+    first = [ENTRY.fullmatch(line) for line in text.splitlines()]
+    return {name for entry in first if entry for name in entry["names"].split(", ")}
+
+
+def block(lines: list[str], code: Code) -> list[str]:
     if lines[0].startswith(">>>"):
         return lines
     if all(line.startswith("    ") for line in lines):
         return [".. code-block:: text", "", *lines]
     if ENTRY.fullmatch(lines[0]):
-        return [line for names, told in entries(lines) for line in (names, f"   {plain(told)}")]
-    return [plain(line) for line in lines]
+        return [line for names, told in entries(lines) for line in (names, f"   {plain(told, code)}")]
+    return plain("\n".join(lines), code).splitlines()
 
 
 def entries(lines: list[str]) -> Iterator[tuple[str, str]]:
@@ -84,19 +103,23 @@ def entries(lines: list[str]) -> Iterator[tuple[str, str]]:
     return ((names, " ".join(told)) for names, told in found)
 
 
-def plain(line: str) -> str:
-    """Prose in which nothing but code is marked."""
-    parts = CODE.split(line)
-    return "".join(part if n % 2 else re.sub(r"([\\*|_])", r"\\\1", part) for n, part in enumerate(parts))
+def plain(text: str, code: Code) -> str:
+    """Prose in which nothing but code is marked, and texts that are values."""
+    parts = CODE.split(text)
+    return "".join(quote(part, code) if n % 2 else ESCAPED.sub(r"\\\g<0>", part) for n, part in enumerate(parts))
+
+
+def quote(part: str, code: Code) -> str:
+    return f"``{part}``" if part.startswith('"') else CODE.sub(code, part)
 
 
 # --- what is on the pages
 
 
-def shown(root: Path) -> dict[str, list[tuple[str, list[str]]]]:
+def shown() -> dict[str, list[tuple[str, list[str]]]]:
     """The names on each page of docs/api, each with the members that are shown with it."""
     found = {}
-    for page in sorted((root / "docs" / "api").glob("*.md")):
+    for page in sorted((ROOT / "docs" / "api").glob("*.md")):
         asked = DIRECTIVE.finditer(page.read_text())
         found[page.stem] = [
             (one["name"], (one["members"] or "").split(", ") if one["members"] else []) for one in asked
@@ -104,16 +127,19 @@ def shown(root: Path) -> dict[str, list[tuple[str, list[str]]]]:
     return found
 
 
-def named(name: str) -> Any:
-    """What a name such as mfbai.Study.ask stands for, as it is in its class."""
-    thing: Any = mfbai
-    for part in name.split(".")[1:]:
-        thing = inspect.getattr_static(thing, part) if inspect.isclass(thing) else getattr(thing, part)
-    return thing
+@cache
+def known() -> frozenset[str]:
+    """All names that are shown."""
+    return frozenset(
+        full
+        for asked in shown().values()
+        for name, members in asked
+        for full in (name, *(f"{name}.{m}" for m in members))
+    )
 
 
 def in_words(name: str) -> str:
     """The name, its signature and its docstring, in Markdown."""
-    thing = named(name)
+    thing = pkgutil.resolve_name(name)
     about = "The version, as text." if isinstance(thing, str) else inspect.getdoc(thing)
     return f"{name}{signature_of(name, thing)}\n\n{about}"

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from docutils import nodes
 from pygments.lexers import TextLexer
 from sphinx.errors import ExtensionError
 
+import docstrings
 import gallery
-import mfbai
 from notebook import FIXED
 
 LINK = re.compile(  # of a line of a list
@@ -142,12 +143,7 @@ def listed(root: Path, page: str) -> Iterator[str]:
 
 
 def public_names() -> Iterator[str]:
-    import inspect
-
-    for name in mfbai.__all__:
-        thing = getattr(mfbai, name)
-        try:
-            signature = str(inspect.signature(thing))
-        except (TypeError, ValueError):
-            signature = ""
-        yield f"## mfbai.{name}{signature}\n\n{inspect.getdoc(thing) or ''}"
+    """What the pages of the API have, as plain text."""
+    for name, members in chain.from_iterable(docstrings.shown().values()):
+        yield f"## {docstrings.in_words(name)}"
+        yield from (f"### {docstrings.in_words(f'{name}.{member}')}" for member in members)

@@ -51,6 +51,7 @@ class Client(Caller):
     >>> client.list_studies()
     ['signs']
     >>> server.terminate()
+    >>> _ = server.communicate()
     """
 
     def create_study(

@@ -13,8 +13,9 @@ from mfbai.textfiles import MARK, Source, exact_text
 
 
 def verify(certificate: Source | Mapping[str, Any]) -> Verification:
-    """Replay a certificate, given as a file (its path, or open) or as what `Study.export` returned; or a report, as
-    `Study.report` writes it. Returns a `Verification`.
+    """Replay a certificate, or check a report: returns a `Verification`.
+
+    certificate  a file (its path, or open) of `Study.export`, or what that returned; or a file of `Study.report`
 
     It is confirmed if the events are complete and in their order, the problem is that of the journal, every evaluation
     handed out is the one that the strategy asks for, and the verdict follows from them, exactly where it stands. A
