@@ -113,7 +113,8 @@ def evidence(
 
     With d the divergence of the family, the evidence for arm i against arm j is
 
-        f_ij = min of sum counts * d(means, mu)   over all means mu within the bias bounds in which j is better than i
+        f_ij = min of sum counts * d(means, mu)
+               over all means mu within the bias bounds in which j is better than i
 
     >>> from mfbai import Gaussian, Problem, evidence
     >>> problem = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))

@@ -94,10 +94,18 @@ class Pilot:
 
     @cached_property
     def controls(self) -> tuple[ControlAdvice, ...]:
-        """What each noisy fidelity below the top would bring as a control: `fidelity`, `correlation` with the top,
-        `others` and `coefficient` (as for `Problem.controlled`), `cost` (of a controlled value, over that of the top)
-        and `deviation` of a controlled value, `gain` (the cost of a decision by the top alone, over that by controlled
-        values), `verdict` ("pays", "does not pay" or "too few seeds to tell"), `more_seeds` (that would tell)."""
+        """What each noisy fidelity below the top would bring as a control.
+
+        fidelity     its name
+        correlation  with the top, at the same seed
+        others       how many other seeds to take, as for `Problem.controlled`
+        coefficient  as for `Problem.controlled`
+        cost         of a controlled value, over that of the top
+        deviation    of controlled values
+        gain         the cost of a decision by the top alone, over that by controlled values
+        verdict      "pays", "does not pay" or "too few seeds to tell"
+        more_seeds   that would tell; None if it is known, or takes too many
+        """
         shared = self.shares_seeds and self.between_arms is not None
         return make_advice(self.given, self.pairs, make_terms(self.given, self.pairs, shared))
 

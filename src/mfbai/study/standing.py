@@ -65,8 +65,14 @@ class Standing(Care, Shown):
             return self._latest[1]
 
     def history(self) -> list[Point]:
-        """Points over time, some hundred at most, each with `cost`, `risk`, `evidence` (the least over the rivals),
-        `leader` (None while no arm has data) and `spent` (on each arm; empty if there are many)."""
+        """Where it stood over time, in some hundred points at most.
+
+        cost      of the results told by then
+        risk      of answering the leader of that time
+        evidence  the least over its rivals
+        leader    its index; None while no arm had data
+        spent     on each arm; empty if there are many
+        """
         with self._mutex:
             self._look()
             points = list(self._fold.history.points)

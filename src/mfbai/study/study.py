@@ -159,8 +159,8 @@ class Study(Standing):
     def reopen(self, name: str, bias: Mapping[str, Bias], *, max_cost: float | None = None) -> Study:
         """Go on with other bias bounds, in a new study of that name in the same storage, which counts all values.
 
-        `bias` has the bounds that change, by the fidelity's name: {"coarse": 0.2}, or a pair such as (-0.1, 0.3). The
-        budget is what is left of this study's, unless `max_cost` gives another. See `mfbai.study.reopen`.
+        `bias` has the bounds that change, by the fidelity's name: `{"coarse": 0.2}`, or a pair such as `(-0.1, 0.3)`.
+        The budget is what is left of this study's, unless `max_cost` gives another. See `mfbai.study.reopen`.
         """
         from mfbai.study.reopen import reopened
 
