@@ -17,7 +17,7 @@ copyright = author
 version = release = __version__
 language = "en"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton", "site_parts"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton", "docstrings", "site_parts"]
 root_doc = "README"
 include_patterns = ["*.md", "docs/*.md", "docs/**/*.md", "examples/**/*.md", "examples/**/*.ipynb"]
 exclude_patterns = [".*", "build", "dist", "src", "tests"]
@@ -36,10 +36,9 @@ suppress_warnings = ["mystnb.unknown_mime_type"]
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "  # the button copies what one types, without prompts and output
 copybutton_prompt_is_regexp = True
 
-default_role = "py:obj"
-autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
-python_use_unqualified_type_names = True
+autodoc_typehints = "none"
+toc_object_entries = False  # the headings of docs/api are the names
 
 html_theme = "furo"
 html_title = f"mfbai {version}"

@@ -4,9 +4,10 @@ Where the code has changed on purpose, `python tests/test_docs.py` brings the fi
 """
 
 import contextlib
+import dataclasses
 import difflib
 import doctest
-import importlib
+import importlib.util
 import inspect
 import io
 import os
@@ -21,11 +22,12 @@ from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
+import docutils.core
 import pytest
 
 import mfbai
 from mfbai.model import instances
-from mfbai.model.families import FAMILIES
+from mfbai.model.families import FAMILIES, Family
 from mfbai.model.spec import loads
 from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
@@ -38,19 +40,25 @@ OTHERS = [ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "exam
 SKELETON_PAGE = DOCS / "developer" / "extending.md"
 SKELETONS = SKELETON_PAGE.parent / "skeletons"
 PORT = "8400"  # where the pages' servers are; the tests' are elsewhere
-RESULTS = (
-    "Evidence",
-    "Oracle",
-    "Pilot",
-    "Plan",
-    "Runs",
-    "Status",
-    "Study",
-    "Trace",
-    "Trial",
-    "Verdict",
-    "Verification",
-)
+# What classes have for the rest of the package alone; and what families have, of which only the settings are public.
+INTERNAL = {
+    "Client": {"call", "call_for_bytes", "choices", "close", "understanding"},
+    "Instance": {"in_common", "model"},
+    "Problem": {
+        "admits",
+        "arm_indices",
+        "compose",
+        "exact",
+        "model",
+        "noisy",
+        "only",
+        "parts_only",
+        "replace",
+        "seen_as",
+    }
+    | {"sign", "summary", "towards", "whole"},
+    **{family.__name__: {*dir(Family), "name", "proxy"} for family in FAMILIES.values()},
+}
 
 
 def name_of(page):
@@ -276,9 +284,16 @@ def anchors(page):
 
 
 def test_every_page_is_linked_from_the_index():
+    """Or from a list that the index links, such as that of the gallery."""
     index = DOCS / "README.md"
-    linked = {(DOCS / target.partition("#")[0]).resolve() for target in re.findall(r"\]\(([^)]+)\)", index.read_text())}
-    assert [name_of(page) for page in DOCS.rglob("*.md") if page not in linked | {index}] == []
+    lists = [page for page in linked_from(index) if page.name == "README.md" and page.is_relative_to(DOCS)]
+    linked = {index, *linked_from(index), *(page for listing in lists for page in linked_from(listing))}
+    assert [name_of(page) for page in DOCS.rglob("*.md") if page not in linked] == []
+
+
+def linked_from(page):
+    targets = re.findall(r"\]\(([^)]+)\)", page.read_text())
+    return {(page.parent / target.partition("#")[0]).resolve() for target in targets}
 
 
 def test_pages_that_the_code_names_exist():
@@ -357,67 +372,141 @@ def test_the_table_of_the_api_has_every_call():
     assert shown == known
 
 
-# --- the reference
+# --- the API
 
 
-def sections(text):
-    """The text under each "### heading"."""
-    parts = re.split(r"^### (.+)$", text, flags=re.MULTILINE)
-    return {heading.replace("\\", ""): body for heading, body in zip(parts[1::2], parts[2::2], strict=True)}
+@pytest.fixture(scope="module")
+def docstrings():
+    """tools/docstrings.py"""
+    spec = importlib.util.spec_from_file_location("docstrings", ROOT / "tools" / "docstrings.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def reference():
-    python, commands = (DOCS / "reference.md").read_text().split("\n## Command line")
-    names = sections(python)
-    del names["Beside these"]
-    return names, sections(commands)
+def test_every_public_name_is_on_one_page_of_the_api_under_its_own_heading(docstrings):
+    found = []
+    for page, asked in docstrings.shown().items():
+        headings = re.findall(r"^##+ (.+)$", (DOCS / "api" / f"{page}.md").read_text(), re.MULTILINE)
+        public = [name.removeprefix("mfbai.") for name, _ in asked if name.count(".") == 1]
+        assert [name for name in public if name not in {heading.replace("\\", "") for heading in headings}] == []
+        found += public
+    assert sorted(found) == mfbai.__all__
 
 
-def test_the_reference_has_exactly_the_public_names():
-    names, _ = reference()
-    assert sorted(names) == mfbai.__all__
+CLASSES = [
+    name
+    for name in mfbai.__all__
+    if inspect.isclass(getattr(mfbai, name)) and not issubclass(getattr(mfbai, name), Exception)
+]
 
 
-@pytest.mark.parametrize("name", [name for name in mfbai.__all__ if callable(getattr(mfbai, name))])
-def test_the_reference_gives_signatures_and_what_results_hold(name):
-    """What users call has its signature; what they are given has all of its public attributes."""
-    text = reference()[0][name]
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_api_shows_all_methods_and_properties_with_their_docstrings(name, docstrings):
     thing = getattr(mfbai, name)
-    if name in RESULTS or issubclass_of_exception(thing):
-        public = [attribute for attribute in {**vars(thing), **fields_of(thing)} if not attribute.startswith("_")]
-        assert [attribute for attribute in public if not re.search(rf"`{attribute}\b", text)] == []
-    else:
-        assert f"`{name}{bare_signature(thing)}`" in text
+    entries = [entry for asked in docstrings.shown().values() for entry in asked]
+    listed = [member for full, members in entries if full == f"mfbai.{name}" for member in members]
+    alone = [full.rpartition(".")[2] for full, _ in entries if full.startswith(f"mfbai.{name}.")]
+    public = {member for member in dir(thing) if not member.startswith("_")}
+    assert sorted(listed + alone) == sorted(public - fields_of(thing) - INTERNAL.get(name, set()))
+    assert [member for member in listed + alone if not inspect.getdoc(inspect.getattr_static(thing, member))] == []
 
 
-@pytest.mark.parametrize("method", [name for name in dir(mfbai.Study) if not name.startswith("_")])
-def test_the_reference_gives_signatures_of_a_studys_methods(method):
-    thing = inspect.getattr_static(mfbai.Study, method)
-    wanted = f"{method}{bare_signature(thing, skip=1)}" if callable(thing) else method
-    assert f"`{wanted}`" in reference()[0]["Study"]
+NAMES = [name for name in mfbai.__all__ if name != "__version__"]
 
 
-def bare_signature(thing, skip=0):
-    """Without annotations, and without the first parameters."""
-    signature = inspect.signature(thing)
-    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
-    return signature.replace(parameters=bare[skip:], return_annotation=inspect.Signature.empty)
-
-
-def issubclass_of_exception(thing):
-    return inspect.isclass(thing) and issubclass(thing, Exception)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_docstring_tells_of_all_parameters_and_attributes(name, docstrings):
+    """In a list, or within its text as code. What users are given has attributes, and no parameters for them."""
+    thing = getattr(mfbai, name)
+    given = set() if name in docstrings.RESULTS or is_own_exception(thing) else set(inspect.signature(thing).parameters)
+    text = inspect.getdoc(thing)
+    told = docstrings.terms(text) | set(re.findall(r"`(\w+)`", text))
+    wanted = given | (fields_of(thing) - INTERNAL.get(name, set()) | attributes_of(thing))
+    assert sorted(wanted - told) == []
 
 
 def fields_of(thing):
-    return getattr(thing, "__dataclass_fields__", {})
+    fields = dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
+    return {field.name for field in fields if not field.name.startswith("_")}
 
 
-def test_the_reference_has_every_command_and_option():
+def is_own_exception(thing):
+    return inspect.isclass(thing) and issubclass(thing, Exception)
+
+
+def attributes_of(thing):
+    """What an exception has of its own: what its `__init__` takes, but for the message."""
+    own = is_own_exception(thing) and "__init__" in vars(thing)
+    return set(inspect.signature(thing).parameters) - {"told"} if own else set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_docstring_has_an_example_which_is_run(name):
+    """`test_examples_in_docstrings` runs those of all modules."""
+    thing = getattr(mfbai, name)
+    assert thing.__module__ in MODULES
+    assert doctest.DocTestParser().get_examples(thing.__doc__)
+
+
+def test_signatures_say_what_can_be_given_without_types(docstrings):
+    assert docstrings.signature_of("mfbai.load", mfbai.load) == "(path_or_name, variance=None, *, ties=False)"
+    told = docstrings.signature_of("mfbai.Study.fail", mfbai.Study.fail)
+    assert told == "(trial, reason='')"
+    assert [name for name in docstrings.RESULTS if docstrings.signature_of(f"mfbai.{name}", getattr(mfbai, name))] == []
+
+
+def test_docstrings_become_sound_markup(docstrings):
+    """Whatever signs their prose has; and all of their words stay."""
+    texts = [inspect.getdoc(pkgutil.resolve_name(name)) for name in docstrings.known() - {"mfbai.__version__"}]
+    assert len(texts) > len(mfbai.__all__)
+    for text in texts:
+        shown = docutils.core.publish_doctree("\n".join(docstrings.rendered(text)), settings_overrides=STRICT)
+        assert re.sub(r"[`\s]", "", shown.astext()) == re.sub(r"[`\s]", "", text)
+
+
+STRICT = {"halt_level": 2, "report_level": 2}
+
+
+def test_a_list_of_two_columns_becomes_a_list_of_definitions_and_a_formula_stays(docstrings):
+    text = """What it is: see `load`, or `other`.
+
+    arms    how many, "all" or
+            their names
+    delta   the |risk|, for which * stands
+
+        x < 2 * delta
+
+    >>> 1 + 1
+    2
+    """
+    assert docstrings.rendered(text, "mfbai.Problem", frozenset({"mfbai.load"})) == [
+        "What it is: see :py:obj:`load <mfbai.load>`, or ``other``.",
+        "",
+        "``arms``",
+        '   how many, ``"all"`` or their names',
+        "``delta``",
+        "   the \\|risk\\|, for which \\* stands",
+        "",
+        ".. code-block:: text",
+        "",
+        "    x < 2 * delta",
+        "",
+        ">>> 1 + 1",
+        "2",
+        "",
+    ]
+
+
+# --- the commands
+
+
+def test_the_page_of_commands_has_every_command_and_option():
     import typer
 
     from mfbai.cli import app
 
-    _, documented = reference()
+    documented = sections((DOCS / "commands.md").read_text())
     known = dict(commands_of(typer.main.get_command(app), "mfbai"))
     texts = {" ".join(word for word in heading.split() if word.islower()): text for heading, text in documented.items()}
     assert sorted(texts) == sorted(known)
@@ -426,6 +515,12 @@ def test_the_reference_has_every_command_and_option():
         options = [option for parameter in shown for option in parameter.opts]
         wanted = [option for option in options if option.startswith("--") and option != "--help"]
         assert [option for option in wanted if f"`{option}" not in text] == [], name
+
+
+def sections(text):
+    """The text under each "## heading"."""
+    parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def commands_of(group, prefix):
@@ -445,7 +540,10 @@ MODULES = [module.name for module in pkgutil.walk_packages(mfbai.__path__, "mfba
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings(name, tmp_path, monkeypatch):
+    """Studies in them have fixed seeds, as on the pages."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    fix_keys(monkeypatch)
     told = io.StringIO()
     with contextlib.redirect_stdout(told):
         result = doctest.testmod(importlib.import_module(name))

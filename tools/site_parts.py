@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from docutils import nodes
 from pygments.lexers import TextLexer
 from sphinx.errors import ExtensionError
 
+import docstrings
 import gallery
-import mfbai
 from notebook import FIXED
 
 LINK = re.compile(  # of a line of a list
@@ -24,7 +25,7 @@ LINK = re.compile(  # of a line of a list
     re.MULTILINE,
 )
 INDEX = "docs/README"
-LISTS = ("docs/gallery/README", "docs/api/README")
+GALLERY, _ = LISTS = ("docs/gallery/README", "docs/api/README")
 
 
 def setup(app: Any) -> dict[str, bool]:
@@ -131,7 +132,7 @@ def overview(root: Path) -> Iterator[str]:
         for page, found in zip(linked(root, INDEX, body), LINK.finditer(body), strict=True):
             about = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", found["about"])
             yield f"- [{found['title']}](_sources/{page}{Path(found['way']).suffix}.txt){about}"
-            if page in LISTS:
+            if page == GALLERY:  # the pages of the API are made of the docstrings, which api.txt has
                 yield from listed(root, page)
 
 
@@ -142,12 +143,7 @@ def listed(root: Path, page: str) -> Iterator[str]:
 
 
 def public_names() -> Iterator[str]:
-    import inspect
-
-    for name in mfbai.__all__:
-        thing = getattr(mfbai, name)
-        try:
-            signature = str(inspect.signature(thing))
-        except (TypeError, ValueError):
-            signature = ""
-        yield f"## mfbai.{name}{signature}\n\n{inspect.getdoc(thing) or ''}"
+    """What the pages of the API have, as plain text."""
+    for name, members in chain.from_iterable(docstrings.shown().values()):
+        yield f"## {docstrings.in_words(name)}"
+        yield from (f"### {docstrings.in_words(f'{name}.{member}')}" for member in members)

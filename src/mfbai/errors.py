@@ -55,11 +55,32 @@ class Fault(NamedTuple):
 
 
 class MfbaiError(Exception):
-    """Everything that mfbai raises on purpose."""
+    """The base class of all exceptions that mfbai raises on purpose.
+
+    >>> from mfbai import MfbaiError, load
+    >>> try:
+    ...     load("paper-5x3")
+    ... except MfbaiError as error:
+    ...     print(type(error).__name__)
+    UnknownName
+    """
 
 
 class InvalidInput(MfbaiError, ValueError):  # noqa: N818 - says what the matter is, as httpx names them
-    """An input that cannot be used; `.faults` holds every reason."""
+    """An input that cannot be used; also a `ValueError`. All that is wrong is reported at once.
+
+    faults  every reason, each with its `field` and `message`
+    what    names the input
+
+    >>> from mfbai import Bernoulli, InvalidInput, Problem
+    >>> try:
+    ...     Problem(["old", "new"], costs=-1, biases=0, family=Bernoulli(), direction="up")
+    ... except InvalidInput as error:
+    ...     print(error)
+    2 faults in the problem:
+      costs is -1.0: a cost must be positive
+      direction is 'up': known: maximise, minimise
+    """
 
     def __init__(self, faults: Iterable[Fault], what: str = "input") -> None:
         self.faults = tuple(faults)
@@ -74,15 +95,45 @@ class InvalidInput(MfbaiError, ValueError):  # noqa: N818 - says what the matter
 
 
 class LabelChanged(InvalidInput):
-    """A note, or tags, that somebody else has changed since they were read."""
+    """Somebody else has changed the note, or the tags, since they were read.
+
+    >>> from mfbai import Bernoulli, LabelChanged, Problem, create_study
+    >>> study = create_study(Problem(["old", "new"], costs=1, biases=0, family=Bernoulli()), 0.05, storage="sqlite://")
+    >>> before = study.note
+    >>> study.set_note("Started by the night shift.")
+    >>> try:
+    ...     study.set_note("Started by the day shift.", before=before)
+    ... except LabelChanged:
+    ...     print(study.note)
+    Started by the night shift.
+    """
 
 
 class TrialClosed(InvalidInput):
-    """A trial that was told another value already, or has failed."""
+    """The trial already has another value, or has failed.
+
+    >>> from mfbai import Bernoulli, Problem, TrialClosed, create_study
+    >>> study = create_study(Problem(["old", "new"], costs=1, biases=0, family=Bernoulli()), 0.05, storage="sqlite://")
+    >>> trial = study.ask()
+    >>> study.tell(trial, 1)
+    >>> try:
+    ...     study.tell(trial, 0)
+    ... except TrialClosed as error:
+    ...     print(str(error).partition("' ")[2])
+    was told 1.0 already, now 0.0: a value that was told cannot be changed
+    """
 
 
 class UnknownName(InvalidInput):
-    """A name that is in no list."""
+    """A name that is in no list: of an instance, a strategy, a study, ... The message suggests the nearest one.
+
+    >>> from mfbai import UnknownName, load
+    >>> try:
+    ...     load("paper-5x3")
+    ... except UnknownName as error:
+    ...     print(str(error).partition("?")[0])
+    unknown instance 'paper-5x3': did you mean 'paper-5x2'
+    """
 
 
 class CompilerError(MfbaiError):
@@ -90,31 +141,108 @@ class CompilerError(MfbaiError):
 
 
 class EvaluationFailed(MfbaiError):  # noqa: N818
-    """A trial has no value, for the reason given: it counts as failed, and the study goes on."""
+    """For your own `evaluate` to raise: a trial has no value, for the reason given. It is reported as failed, and the
+    study goes on; three failures in a row of one cell end the call. Failures must not depend on the value that there
+    would have been.
+
+    >>> from mfbai import Bernoulli, EvaluationFailed, Problem, identify
+    >>> crashes = iter([True])
+    >>> def evaluate(arm, fidelity, seed):
+    ...     if next(crashes, False):
+    ...         raise EvaluationFailed("the program crashed")
+    ...     return 1 if arm == "new" else 0
+    >>> identify(evaluate, Problem(["old", "new"], costs=1, biases=0, family=Bernoulli()), delta=0.01).arm
+    'new'
+    """
 
 
 class ExecutorError(MfbaiError):
-    """An executor that is shut down, broken or out of reach. The study is kept: call again with another one."""
+    """The executor is shut down, broken or out of reach. All trials are given back, and the study is kept: call again
+    with another one.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from mfbai import Bernoulli, ExecutorError, Problem, identify
+    >>> executor = ThreadPoolExecutor(2)
+    >>> executor.shutdown()
+    >>> problem = Problem(["old", "new"], costs=1, biases=0, family=Bernoulli())
+    >>> try:
+    ...     identify(lambda arm, fidelity, seed: 1, problem, delta=0.05, executor=executor, workers=2)
+    ... except ExecutorError as error:
+    ...     print(str(error).partition(" (")[0])
+    the executor takes no calls
+    """
 
 
 class WorkerLost(ExecutorError):  # noqa: N818
-    """Workers died again and again while they made one and the same evaluation. It has not failed: it is given back."""
+    """Five workers died, one after the other, on the same evaluation: it needs too much memory, perhaps, or its program
+    ends the process. The message names the trial, which is given back and has not failed. As an `ExecutorError` it can
+    be caught with those:
+
+    >>> from mfbai import ExecutorError, WorkerLost
+    >>> try:
+    ...     raise WorkerLost("5 workers died, one after the other, on 'new' at 'full' with seed 7")
+    ... except ExecutorError as error:
+    ...     print(error)
+    5 workers died, one after the other, on 'new' at 'full' with seed 7
+    """
 
 
 class NothingToAsk(MfbaiError):  # noqa: N818
-    """A study has nothing to hand out before results are back: wait for them, then ask again."""
+    """The study has nothing to hand out before results are back. Wait for them, then ask again.
+
+    >>> from mfbai import Bernoulli, NothingToAsk, Problem, create_study
+    >>> problem = Problem(["old", "new"], costs=1, biases=0, family=Bernoulli())
+    >>> study = create_study(problem, delta=0.05, max_cost=1, name="short", storage="sqlite://")
+    >>> trial = study.ask()
+    >>> try:
+    ...     study.ask()
+    ... except NothingToAsk as error:
+    ...     print(str(error).partition(": ")[2])
+    1 evaluations are under way and the budget allows no more; tell their results, and ask again
+    """
 
 
 class StudyPaused(NothingToAsk):
-    """A study hands out nothing until it is resumed. Results of what is under way are still accepted."""
+    """The study hands out nothing until it is resumed. Results of what is under way are accepted.
+
+    >>> from mfbai import Bernoulli, Problem, StudyPaused, create_study
+    >>> problem = Problem(["old", "new"], costs=1, biases=0, family=Bernoulli())
+    >>> study = create_study(problem, delta=0.05, name="short", storage="sqlite://")
+    >>> study.pause()
+    >>> try:
+    ...     study.ask()
+    ... except StudyPaused as error:
+    ...     print(error)
+    study 'short' is paused: it hands out nothing until somebody resumes it
+    """
 
 
 class StorageError(MfbaiError):
-    """A database that cannot be reached, or is not what it should be. What was acknowledged is safe: try again."""
+    """The database cannot be reached, or is not one of mfbai's. What was acknowledged is safe: try again.
+
+    >>> from pathlib import Path
+    >>> from mfbai import StorageError, list_studies
+    >>> _ = Path("notes.db").write_text("This is a note, and no database.")
+    >>> try:
+    ...     list_studies(storage="sqlite:///notes.db")
+    ... except StorageError as error:
+    ...     print(str(error).partition(";")[0])
+    sqlite:///notes.db cannot be used: file is not a database
+    """
 
 
 class StudyGone(MfbaiError):  # noqa: N818
-    """A study was deleted while it was in use: nothing of it is left."""
+    """The study was deleted while it was in use: nothing of it is left.
+
+    >>> from mfbai import Bernoulli, Problem, StudyGone, create_study
+    >>> study = create_study(Problem(["old", "new"], costs=1, biases=0, family=Bernoulli()), 0.05, storage="sqlite://")
+    >>> study.delete()
+    >>> try:
+    ...     study.ask()
+    ... except StudyGone:
+    ...     print("deleted")
+    deleted
+    """
 
 
 class StudyRenamed(MfbaiError):  # noqa: N818
@@ -126,11 +254,37 @@ class StudyRenamed(MfbaiError):  # noqa: N818
 
 
 class StudyUnreadable(MfbaiError):  # noqa: N818
-    """A study whose journal was damaged, or needs a newer mfbai. It can be deleted."""
+    """The journal of the study was damaged, or needs a newer mfbai. The study can still be renamed and deleted.
+
+    >>> import sqlite3
+    >>> from mfbai import Bernoulli, Problem, StudyUnreadable, create_study, load_study
+    >>> problem = Problem(["old", "new"], costs=1, biases=0, family=Bernoulli())
+    >>> study = create_study(problem, delta=0.05, name="worn", storage="sqlite:///worn.db")
+    >>> with sqlite3.connect("worn.db") as database:
+    ...     _ = database.execute("UPDATE mfbai_events SET body = 'worn'")
+    >>> try:
+    ...     load_study("worn", storage="sqlite:///worn.db").status()
+    ... except StudyUnreadable as error:
+    ...     print(str(error).partition(":")[0])
+    study 'worn' cannot be read
+    """
 
 
 class StudyOver(MfbaiError):  # noqa: N818
-    """The study has its verdict: there is nothing more to evaluate. `.state` is that of the study, if it is known."""
+    """The study has its verdict: there is nothing more to evaluate.
+
+    state  that of the study: "decided", "undecided" or "alarm"; None if it is not known
+
+    >>> from mfbai import Bernoulli, Problem, StudyOver, create_study
+    >>> problem = Problem(["old", "new"], costs=1, biases=0, family=Bernoulli())
+    >>> study = create_study(problem, delta=0.05, max_cost=1, storage="sqlite://")
+    >>> study.tell(study.ask(), 1)
+    >>> try:
+    ...     study.ask()
+    ... except StudyOver as error:
+    ...     print(error.state)
+    undecided
+    """
 
     def __init__(self, told: str, state: str | None = None) -> None:
         super().__init__(told)
@@ -138,8 +292,22 @@ class StudyOver(MfbaiError):  # noqa: N818
 
 
 class TimedOut(MfbaiError, TimeoutError):  # noqa: N818
-    """A call was ended by its `timeout` before there is a verdict. What was told is kept; `.status` is that of the
-    study by then, if its storage answered."""
+    """A call of `identify` ended by its `timeout`, before there is a verdict; also a `TimeoutError`. What was told is
+    kept.
+
+    status  the `Status` of the study by then; None if its storage did not answer
+
+    >>> import time
+    >>> from mfbai import Bernoulli, Problem, TimedOut, identify
+    >>> def evaluate(arm, fidelity, seed):
+    ...     time.sleep(0.01)
+    ...     return 0
+    >>> try:
+    ...     identify(evaluate, Problem(["old", "new"], costs=1, biases=0, family=Bernoulli()), delta=0.01, timeout=0.1)
+    ... except TimedOut as error:
+    ...     print(error.status.state)
+    running
+    """
 
     def __init__(self, told: str, status: Any = None) -> None:
         super().__init__(told)

@@ -53,29 +53,34 @@ def identify(
     callback: Callable[[Status], Any] | None = None,
     timeout: float | None = None,
 ) -> Verdict:
-    """Find the best arm: call `evaluate(arm, fidelity, seed)` until there is a verdict.
+    """Find the best arm: call `evaluate(arm, fidelity, seed)` until there is a `Verdict`.
 
-    workers     how many evaluations to have under way: one by default or, with an executor that says how many it makes
-                at a time, as many
-    executor    where to make them: "threads" of this process (the default), "processes", any
-                `concurrent.futures.Executor`, a Dask client, cluster or address ("tcp://..."), or "ray". It is not shut
-                down. Only this process touches the storage; if a worker dies, another makes its evaluation again, with
-                the same seed, and after five deaths the call ends with `WorkerLost`.
-    callback    called with the `Status` when results have come in: in the thread of the caller, ten times a second at
-                most, and so seldom that this takes a tenth of the time; and a last time at the end. What it returns
-                is ignored. An exception in it ends the call, as one of `evaluate` does.
-    timeout     seconds, after which the call raises `TimedOut`, with the `.status`. Evaluations under way have one more
-                second to end, and are given back. A study with a name is kept: the same call resumes it. The time runs
-                from the first evaluation on: what the first use of a family compiles does not count.
+    evaluate  returns the value of one evaluation, with random numbers from the seed. An exception ends the call;
+              `EvaluationFailed` counts the trial as failed and goes on; three failures in a row of one cell end the
+              call.
+    problem   a `Problem`, or the path of its spec file
+    delta     the risk of a wrong answer that you accept
+    workers   how many evaluations to have under way: one by default or, with an executor that says how many it makes at
+              a time, as many
+    executor  where to make them: "threads" of this process (the default), "processes", any
+              `concurrent.futures.Executor`, a Dask client, cluster or address ("tcp://..."), or "ray". It is not shut
+              down. Only this process touches the storage; if a worker dies, another makes its evaluation again, with
+              the same seed, and after five deaths the call ends with `WorkerLost`.
+    name      keeps the study: repeat the call to resume it, in this process or another. Ctrl-C ends the call, and a
+              resumed study repeats that trial.
+    storage   where it is kept: mfbai.db by default, another database, or a server's address, "http://..."
+    plan      a `Guess`, or true for that of the problem's file: fidelities that a plan does not call worth having are
+              left out, which is said on standard error
+    callback  called with the `Status` when results have come in: in the thread of the caller, ten times a second at
+              most, and so seldom that this takes a tenth of the time; and a last time at the end. What it returns is
+              ignored. An exception in it ends the call, as one of `evaluate` does.
+    timeout   seconds, after which the call raises `TimedOut`, with the status. Evaluations under way have one more
+              second to end, and are given back. A study with a name is kept: the same call resumes it. The time runs
+              from the first evaluation on: what the first use of a family compiles does not count.
 
-    With a `name`, the study is kept in a `storage` (mfbai.db by default, or a server's address, "http://..."): repeat
-    the call to resume it, in this process or another. An exception of `evaluate` ends the call, and so does Ctrl-C; a
-    resumed study repeats that trial.
-    `EvaluationFailed` counts the trial as failed and goes on; three failures in a row of one cell end the call.
-    A study that an alarm stops returns a verdict whose state is "alarm": `print` says what contradicts what.
-    With `plan`, a Guess or true for that of the problem's file, fidelities that a plan does not call worth having are
-    left out, which is said on standard error. Other parameters are those of `create_study`. The progress is shown on
-    terminals and in notebooks.
+    The others, `strategy`, `stopping`, `tolerance`, `max_cost`, `direction`, `seeds`, `options`, `audit` and
+    `on_alarm`, are those of `create_study`. A study that an alarm stops returns a verdict whose state is "alarm":
+    `print` says what contradicts what. The progress is shown on terminals and in notebooks.
 
     >>> import random
     >>> from mfbai import Gaussian, Problem, identify

@@ -129,3 +129,9 @@ def test_llms_txt_names_every_page_of_the_menu(site):
         assert any(name in target for target in targets), name
     told = (site / "api.txt").read_text()
     assert [name for name in mfbai.__all__ if f"## mfbai.{name}" not in told] == []
+
+
+def test_every_public_name_has_a_place_on_the_pages_of_the_api(site):
+    shown = "".join(page.read_text() for page in (site / "docs" / "api").glob("*.html"))
+    assert [name for name in mfbai.__all__ if shown.count(f'id="mfbai.{name}"') != 1] == []
+    assert shown.count('id="mfbai.Study.ask"') == 1

@@ -22,21 +22,39 @@ from mfbai.model.problem import ROUNDING, Problem
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evidence:
-    """The evidence F = max_i min_{j != i} f_ij for the leader, in nats.
+    """The evidence for the leader, in nats: what `evidence` returns.
 
-    f_ij measures how far the data are from any model in which arm j is better than arm i by more than the tolerance:
-    the least sum of count * divergence over all means that the bias bounds allow. Zero says nothing; at 10 such a model
-    is about e^-10 as likely as the best one.
+    value       F: 0 says nothing; at 10 a model in which the challenger is better is about e^-10 as likely as the best
+                one
+    leader      the arm that the data favour; if F is 0, the one that may be best and is known best
+    challenger  the arm hardest to tell from it
+    top_means   of both in the closest model where the challenger is better; NaN if F is infinite
+    estimates   (K, 2) for each arm the least and greatest true mean that fits its data best
+    model       what it was computed with
+    counts      (K, M) how many evaluations each cell had
+    means       (K, M) of these, reflected if the problem minimises
+    problem     the `Problem`
+
+    With f_ij as in `evidence`, which measures how far the data are from any model in which arm j is better than arm i
+    by more than the tolerance:
+
+        F = max over i of min over j != i of f_ij
+
+    >>> from mfbai import Gaussian, Problem, evidence
+    >>> problem = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
+    >>> found = evidence(problem, counts=[[20, 2], [20, 2]], means=[[0.50, 0.52], [0.81, 0.79]])
+    >>> found.matrix.round(2).tolist(), found.estimates[0].round(3).tolist()
+    ([[inf, 0.0], [9.7, inf]], [0.52, 0.52])
     """
 
-    value: float  # F
-    leader: int  # the arm that the data favour; if F is 0, the one that may be best and is known best
-    challenger: int  # the arm hardest to tell from it
-    top_means: tuple[float, float]  # of both in the closest model where the challenger is better; NaN if F is infinite
-    estimates: NDArray[np.float64]  # (K, 2) for each arm the least and greatest top mean that fits its data best
+    value: float
+    leader: int
+    challenger: int
+    top_means: tuple[float, float]
+    estimates: NDArray[np.float64]
     model: Model
-    counts: NDArray[np.float64]  # (K, M)
-    means: NDArray[np.float64]  # (K, M), reflected if the problem minimises
+    counts: NDArray[np.float64]
+    means: NDArray[np.float64]
     problem: Problem
 
     def __repr__(self) -> str:
@@ -82,10 +100,21 @@ def evidence(
     *,
     values: Values | None = None,
 ) -> Evidence:
-    """Weigh the evidence in `counts` (K, M) evaluations with the given `means` (K, M; anything where counts are 0), or
-    in all `values`: rows of arm, fidelity and value, as tuples or dicts, a DataFrame with these columns, or the path of
-    a CSV file. Those of a cell are in the order of evaluation; arms and fidelities are names, or indices from 0 (in a
-    file numbers from 1). Families that learn the size of the noise, Symmetric and Bounded, need the values.
+    """What evaluations say about which arm is best: returns an `Evidence`.
+
+    problem    a `Problem`, or an `Instance`
+    counts     (K, M) how many evaluations each cell has
+    means      (K, M) the means of their values; anything where counts are 0
+    tolerance  an arm is better only if by more than this
+    values     in place of both, all values: rows of arm, fidelity and value, as tuples or dicts, a DataFrame with these
+               columns, or the path of a CSV file. Those of a cell are in the order of evaluation; arms and fidelities
+               are names, or indices from 0 (in a file numbers from 1). `Symmetric` and `Bounded` need the values, as
+               they learn the size of the noise from them.
+
+    With d the divergence of the family, the evidence for arm i against arm j is
+
+        f_ij = min of sum counts * d(means, mu)
+               over all means mu within the bias bounds in which j is better than i
 
     >>> from mfbai import Gaussian, Problem, evidence
     >>> problem = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))

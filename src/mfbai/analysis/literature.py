@@ -38,6 +38,9 @@ def believed_fidelities(instance: Instance | str) -> NDArray[np.int64]:
     evaluations, per unit of cost, best tell a rival from the best arm's true mean, and the best arm from the second's.
 
     The paper shows that an allocation to these fidelities alone may never reach an answer (appendix, Case 1).
+
+    >>> believed_fidelities("paper-5x2").tolist()
+    [0, 0, 0, 0, 1]
     """
     believed: NDArray[np.int64] = _information(check_instance(instance)).argmax(axis=1)
     return believed
@@ -46,9 +49,15 @@ def believed_fidelities(instance: Instance | str) -> NDArray[np.int64]:
 def believed_rival_fidelities(instance: Instance | str) -> NDArray[np.int64]:
     """(K,) each rival's optimal fidelity by Poiani et al. (2022), Definition 1, the ground of IISE; -1 for the best.
 
-    Of the fidelities with 4 xi_m below the arm's distance from the best, the one of the least cost_m / (distance - 4
-    xi_m)^2. (The paper's appendix, Case 2, prints xi_m for xi of the other fidelity on the right-hand side.) The top
-    fidelity is always one of them.
+    Of the fidelities with 4 xi_m below the arm's distance from the best, the one of the least
+
+        cost_m / (distance - 4 xi_m)^2
+
+    (The paper's appendix, Case 2, prints xi_m for xi of the other fidelity on the right-hand side.) The top fidelity is
+    always one of them.
+
+    >>> believed_rival_fidelities("paper-5x2").tolist()
+    [1, 1, 1, 1, -1]
     """
     instance = check_instance(instance)
     problem, best = instance.problem, instance.best
@@ -65,6 +74,9 @@ def never_used(instance: Instance | str) -> NDArray[np.bool_]:
 
     A rival's cell says nothing if its bias allows the best arm's true mean, mu[best,M] (the paper prints mu[best,m]);
     the best arm's says nothing if its bias allows every rival's. Sufficient conditions: others may be unused, too.
+
+    >>> never_used("paper-5x2").tolist()
+    [[False, False], [False, False], [False, False], [False, False], [True, False]]
     """
     instance = check_instance(instance)
     information = _information(instance)
@@ -80,6 +92,9 @@ def only_cheapest(instance: Instance | str) -> bool:
 
     In it, the noise is Gaussian of the same variance at all of an arm's fidelities, and each cell's mean is at the edge
     of its bias bounds, above the truth for the best arm and below it for the rivals: then all fidelities tell the same.
+
+    >>> only_cheapest("paper-5x2")
+    False
     """
     instance = check_instance(instance)
     problem = instance.problem

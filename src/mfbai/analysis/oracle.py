@@ -34,22 +34,37 @@ SLACK = 1e-7  # a cell this close to being worth its cost is taken to be worth i
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Oracle:
-    """C*, the shares w* that attain it, and a proof that nothing is cheaper.
+    """C*, the shares w* that attain it, and a proof that nothing is cheaper: what `oracle` returns.
 
-    1/C* is the greatest, over all shares of the cost, of the least transport cost f from the best arm to a rival: after
-    spending c in the optimal shares, the evidence for the best arm is c / C* against each of them. A lower and an upper
-    bound on C* are computed independently, from prices and from the weights; `gap` is their relative distance.
+    cost_complexity  C*; an upper bound, at most 1 + gap times the lower one
+    weights          (K, M) the cost shares; zero if nothing need be spent, that is if C* is 0
+    gap              the relative distance of an upper and a lower bound on C*, computed independently, from the weights
+                     and from prices
+    best             the arm to be answered; with a tolerance the cheapest to certify of those close enough to the best
+    alternatives     (K,) top mean at which each rival is hardest to tell from the best arm; NaN for that itself
+    problem          of the instance
+
+    With f the least transport cost from the best arm to a rival, if the cost is spent in the shares w:
+
+        1 / C* = max over w of min over rivals of f
+
+    So after spending c in the optimal shares, the evidence for the best arm is c / C* against each of them.
+
+    >>> from mfbai import oracle
+    >>> found = oracle("lucb-trap")
+    >>> round(found.cost_complexity, 3), round(found.lower_bound(0.01), 1)
+    (4000.0, 14918.8)
     """
 
-    cost_complexity: float  # C*; an upper bound, at most 1 + gap times the lower one
-    weights: Array  # (K, M) the cost shares; zero if nothing need be spent, that is if C* is 0
+    cost_complexity: float
+    weights: Array
     gap: float
-    best: int  # the arm to be answered; with a tolerance the cheapest to certify of those close enough to the best
-    alternatives: Array  # (K,) top mean at which each rival is hardest to tell from the best arm; NaN for that itself
+    best: int
+    alternatives: Array
     problem: Problem
     _program: cutting_planes.Program
     _solution: cutting_planes.Solution
-    _tied: bool  # whether another answer is as cheap
+    _tied: bool
 
     def __repr__(self) -> str:
         return f"<Oracle: C* = {self.cost_complexity:.7g} within {max(self.gap, ROUNDING):.0e}, best arm {self.best}>"
@@ -90,7 +105,13 @@ class Oracle:
 
 
 def oracle(instance: Instance | str, tolerance: float = 0.0, *, start: ArrayLike | Oracle | None = None) -> Oracle:
-    """The optimal allocation for known means, with a certificate; `start`: the result or the weights of a similar one.
+    """The optimal allocation for known means, with a certificate: returns an `Oracle`.
+
+    instance   an `Instance`, or the name or file of one
+    tolerance  an arm this close to the best is as good
+    start      the result or the weights of a similar problem: quicker
+
+    It solves
 
         minimise sum w   s.t.   min over eta of sum_m w[best,m] A_m(eta) + w[a,m] B_{a,m}(eta) >= 1   for every rival a
 

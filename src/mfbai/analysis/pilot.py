@@ -36,11 +36,25 @@ class BiasInterval(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pilot:
-    """What a pilot found: see `mfbai.pilot`."""
+    """What a pilot found: see `mfbai.pilot`.
 
-    given: Problem  # as it was before
+    given         the problem as it was before
+    pairs         the values
+    between_arms  the correlation of two arms at the top, at one seed; None if there is one arm
+
+    >>> from mfbai import Problem, Symmetric, pilot
+    >>> problem = Problem(["old", "new"], [1, 50], None, Symmetric(0, 10), fidelities=["draft", "full"])
+    >>> full = {"old": [4.3, 2.9, 4.8, 4.1, 3.4, 5.2, 3.8, 4.5], "new": [5.4, 5.1, 4.2, 6.3, 5.8, 4.6, 5.5, 4.9]}
+    >>> rows = [(arm, "full", seed, x) for arm in full for seed, x in enumerate(full[arm])]
+    >>> rows += [(arm, "draft", seed, round(x)) for arm, _, seed, x in rows]
+    >>> found = pilot(rows, problem)
+    >>> found.seeds, found.cost, found.control.fidelity
+    (8, 816.0, 'draft')
+    """
+
+    given: Problem
     pairs: Pairs
-    between_arms: Interval | None  # the correlation of two arms at the top, at one seed; None if there is one arm
+    between_arms: Interval | None
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -49,6 +63,7 @@ class Pilot:
 
     @property
     def fidelities(self) -> tuple[str, ...]:
+        """Those that were evaluated, with the top last."""
         return tuple(self.given.fidelities[m] for m in self.pairs.fidelities)
 
     @property
@@ -69,29 +84,40 @@ class Pilot:
 
     @cached_property
     def means(self) -> Array:
-        """(arms, fidelities)"""
+        """(arms, fidelities) of the values."""
         return np.asarray(self.pairs.values.mean(axis=1))
 
     @cached_property
     def deviations(self) -> Array:
-        """(arms, fidelities)"""
+        """(arms, fidelities) the standard deviations of the values."""
         return np.asarray(self.pairs.values.std(axis=1, ddof=1))
 
     @cached_property
     def controls(self) -> tuple[ControlAdvice, ...]:
-        """For each noisy fidelity below the top."""
+        """What each noisy fidelity below the top would bring as a control.
+
+        fidelity     its name
+        correlation  with the top, at the same seed
+        others       how many other seeds to take, as for `Problem.controlled`
+        coefficient  as for `Problem.controlled`
+        cost         of a controlled value, over that of the top
+        deviation    of controlled values
+        gain         the cost of a decision by the top alone, over that by controlled values
+        verdict      "pays", "does not pay" or "too few seeds to tell"
+        more_seeds   that would tell; None if it is known, or takes too many
+        """
         shared = self.shares_seeds and self.between_arms is not None
         return make_advice(self.given, self.pairs, make_terms(self.given, self.pairs, shared))
 
     @property
     def control(self) -> ControlAdvice | None:
-        """The best of those that pay; None if none is known to. Where the family states variances, that of a controlled
-        value is taken to be stated as well."""
+        """The best of the `controls` that pay; None if none is known to. Where the family states variances, that of a
+        controlled value is taken to be stated as well."""
         return best_of(self.controls)
 
     @property
     def common_seeds_pay(self) -> bool | None:
-        """None if there are too few seeds to tell."""
+        """Whether common seeds clearly save more than they cost; None if there are too few seeds to tell."""
         if self.between_arms is None or self.between_arms.low >= SHARE_PAYS:
             return self.between_arms is not None or None
         return False if self.between_arms.high < SHARE_PAYS else None
@@ -150,7 +176,8 @@ class Pilot:
         return self.onward(bounds, variances).spec
 
     def onward(self, bounds: float | None = None, variances: float | None = None) -> Onward:
-        """How to go on, with bounds or variances at these levels: see `problem`."""
+        """How to go on, with bounds or variances at these levels: `advice`, `controls`, `control`, `problem`, `spec`,
+        `charged` and `assumptions`. See `problem`."""
         return Onward(self, bounds, variances)
 
     def to_dict(self, bounds: float | None = None, variances: float | None = None) -> dict[str, Any]:

@@ -32,18 +32,34 @@ LARGEST = 1e300  # of a sum of squares over its variance: beyond it, all that ma
 
 @dataclass(frozen=True)
 class VarianceAlarm:
-    """Results vary more than their stated variance allows: those of a cell, or of all cells taken together."""
+    """Results vary more than their stated variance allows: what `variance_alarms` finds.
 
-    arm: int | None  # None: all cells together
+    arm       its index; None for all cells, taken together
+    fidelity  its index; None likewise
+    level     at all levels down to this one the alarm would have been given
+    ratio     an estimate of how many times as large as stated the variance is
+
+    >>> from mfbai import Gaussian, Problem, variance_alarms
+    >>> problem = Problem(["plain", "wide"], costs=1.0, biases=0.0, family=Gaussian(0.01))
+    >>> rows = [("plain", 0, x) for x in (0.1, 0.9, 0.3, 0.8)]
+    >>> alarm = variance_alarms(problem, rows, delta=0.05)[-1]
+    >>> problem.arms[alarm.arm], round(alarm.ratio, 1)
+    ('plain', 14.9)
+    """
+
+    arm: int | None
     fidelity: int | None
-    level: float  # at all levels down to this one the alarm would have been given
-    ratio: float  # an estimate of how many times as large as stated the variance is
+    level: float
+    ratio: float
 
 
 def variance_alarms(problem: Problem | Instance, values: Values, delta: float) -> list[VarianceAlarm]:
-    """Where `values` vary more than the problem's stated variances allow; `evidence` says what they can be.
+    """Where results vary more than the problem's stated variances allow: a list of `VarianceAlarm`.
 
-    If the variances are right, the probability that there is ever an alarm, however often one looks, is delta at most.
+    problem  a `Problem`, or an `Instance`
+    values   all values, as `evidence` takes them
+    delta    if the variances are right there is ever an alarm, however often one looks, with this probability at most
+
     There is none if the family states no variance, nor with common seeds, where no proof uses it.
 
     >>> from mfbai import Gaussian, Problem, variance_alarms

@@ -32,12 +32,26 @@ def connect(url: str) -> Client:
 class Client(Caller):
     """The studies of a server.
 
-    url        the address that `mfbai serve` prints
-    token      the server's token, if it needs one; by default that of the environment variable MFBAI_TOKEN
-    patience   seconds for which a call is repeated while the server is away
+    url       the address that `mfbai serve` prints
+    token     the server's token, if it needs one; by default that of the environment variable MFBAI_TOKEN
+    patience  seconds for which a call is repeated while the server is away
 
-    Several threads may share a client. `create_study` and `add` cannot be done twice: they are not sent again once they
-    may have arrived.
+    The studies have the methods of `Study`, except `together`, `add_table`, `under_way` and `parts`. Several threads
+    may share a client. `create_study` and `add` cannot be done twice: they are not sent again once they may have
+    arrived.
+
+    >>> import re, subprocess, sys
+    >>> from mfbai import Bernoulli, Client, Problem
+    >>> command = [sys.executable, "-m", "mfbai", "serve", "--port", "0", "--storage", "sqlite:///served.db"]
+    >>> server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    >>> client = Client(re.search(r"http://[^ ]+", server.stdout.readline())[0])
+    >>> problem = Problem(["old", "new"], costs=1, biases=0, family=Bernoulli())
+    >>> study = client.create_study(problem, delta=0.05, name="signs")
+    >>> study.tell(study.ask(), 1)
+    >>> client.list_studies()
+    ['signs']
+    >>> server.terminate()
+    >>> _ = server.communicate()
     """
 
     def create_study(
@@ -56,7 +70,8 @@ class Client(Caller):
         audit: float = 0.0,
         on_alarm: str = STOP,
     ) -> RemoteStudy:
-        """Create a study on the server, as `mfbai.create_study` does. Spec files are read on this machine."""
+        """Create a study on the server, as `mfbai.create_study` does, without a storage. Spec files are read on this
+        machine."""
         found = read_problem(load(problem, ties=True) if isinstance(problem, str | Path) else problem)
         asked: dict[str, Any] = {"name": name, "strategy": strategy, "stopping": stopping, "tolerance": tolerance}
         asked |= {"max_cost": max_cost, "direction": direction, "seeds": seeds, "audit": audit, "on_alarm": on_alarm}

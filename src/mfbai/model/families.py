@@ -186,7 +186,18 @@ class Family(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Gaussian(Family):
-    """Normal rewards with a known variance: a scalar, (M,) or (K, M)."""
+    """Normal values with a known variance.
+
+    variance  one number, one per fidelity (M,), or (K, M)
+
+    n values of mean p are evidence of n d(p, q) against a true mean q, with
+
+        d(p, q) = (p - q)^2 / (2 variance)
+
+    >>> from mfbai import Gaussian, Problem
+    >>> Problem(["plain", "wide"], costs=[1, 20], biases=[0.05, 0], family=Gaussian([0.04, 0.01]))
+    <Problem: 2 arms (plain, wide), 2 fidelities (fidelity 1, fidelity 2), gaussian, maximise>
+    """
 
     name = "gaussian"
     variance: ArrayLike
@@ -212,10 +223,21 @@ class Gaussian(Family):
 
 @dataclass(frozen=True, eq=False)
 class SubGaussian(Family):
-    """Rewards whose tails are no heavier than a normal's with variance `variance` (the proxy).
+    """Values whose tails are no heavier than those of a normal. Give exactly one of the two:
 
-    Give either the proxy (a scalar, (M,) or (K, M)) or `bounds = (low, high)` for rewards that stay inside
-    them, whose proxy is (high - low)^2 / 4. Simulation draws the least favourable: normals, or the two bounds.
+    variance  that of the normal (the proxy): one number, one per fidelity (M,), or (K, M)
+    bounds    a pair (low, high) that values stay inside
+
+    With bounds, the proxy is that of the worst case, and in both cases evidence is that of `Gaussian`:
+
+        proxy = (high - low)^2 / 4
+
+    Simulation draws the least favourable: normals, or the two bounds. `Bounded` finds out the variance, and so mostly
+    needs fewer values.
+
+    >>> from mfbai import Problem, SubGaussian
+    >>> Problem(["old", "new"], costs=1, biases=0, family=SubGaussian(bounds=(0, 1)))
+    <Problem: 2 arms (old, new), 1 fidelity (fidelity 1), subgaussian, maximise>
     """
 
     name = "subgaussian"
@@ -228,6 +250,7 @@ class SubGaussian(Family):
 
     @property
     def proxy(self) -> ArrayLike:
+        """The variance of a normal that has tails as heavy."""
         if self.bounds is not None:
             return (self.bounds[1] - self.bounds[0]) ** 2 / 4
         assert self.variance is not None, "checked by Problem"
@@ -263,7 +286,14 @@ class SubGaussian(Family):
 
 @dataclass(frozen=True, eq=False)
 class Bernoulli(Family):
-    """Rewards 0 or 1."""
+    """Values 0 or 1: failure or success. n values of mean p are evidence of n d(p, q) against a true mean q, with
+
+        d(p, q) = p ln(p / q) + (1 - p) ln((1 - p) / (1 - q))
+
+    >>> from mfbai import Bernoulli, Problem
+    >>> Problem(["old", "new"], costs=1, biases=0, family=Bernoulli())
+    <Problem: 2 arms (old, new), 1 fidelity (fidelity 1), bernoulli, maximise>
+    """
 
     name = "bernoulli"
     mean_range = (0.0, 1.0)
@@ -277,7 +307,14 @@ class Bernoulli(Family):
 
 @dataclass(frozen=True, eq=False)
 class Poisson(Family):
-    """Counts: 0, 1, 2, ..."""
+    """Counts: 0, 1, 2, ... n values of mean p are evidence of n d(p, q) against a true mean q, with
+
+        d(p, q) = q - p + p ln(p / q)
+
+    >>> from mfbai import Poisson, Problem
+    >>> Problem(["day", "night"], costs=1, biases=0, family=Poisson(), direction="minimise")
+    <Problem: 2 arms (day, night), 1 fidelity (fidelity 1), poisson, minimise>
+    """
 
     name = "poisson"
     mean_range = (0.0, np.inf)
@@ -291,7 +328,14 @@ class Poisson(Family):
 
 @dataclass(frozen=True, eq=False)
 class Exponential(Family):
-    """Positive waiting times: exponential with unknown mean."""
+    """Positive waiting times, exponential. n values of mean p are evidence of n d(p, q) against a true mean q, with
+
+        d(p, q) = p / q - 1 - ln(p / q)
+
+    >>> from mfbai import Exponential, Problem
+    >>> Problem(["one line", "two lines"], costs=1, biases=0, family=Exponential(), direction="minimise")
+    <Problem: 2 arms (one line, two lines), 1 fidelity (fidelity 1), exponential, minimise>
+    """
 
     name = "exponential"
     mean_range = (0.0, np.inf)
@@ -306,9 +350,19 @@ class Exponential(Family):
 
 @dataclass(frozen=True, eq=False)
 class Symmetric(Family):
-    """Noise of any size that is symmetric around its mean; the top means are between low and high.
+    """Noise of any size that is symmetric around its mean. Nobody has to state a variance, which may also change from
+    value to value. Heavy tails do no harm.
 
-    Nobody has to state a variance, which may also change from value to value. Heavy tails do no harm.
+    low   no true mean is lower
+    high  no true mean is higher
+
+    That X is a value of mean p says that these two have the same law:
+
+        X - p    and    p - X
+
+    >>> from mfbai import Problem, Symmetric
+    >>> Problem(["small", "large"], costs=[1, 50], biases=None, family=Symmetric(0, 100), direction="minimise")
+    <Problem: 2 arms (small, large), 2 fidelities (fidelity 1 of unknown bias, fidelity 2), symmetric, minimise>
     """
 
     name = "symmetric"
@@ -344,9 +398,14 @@ class Symmetric(Family):
 
 @dataclass(frozen=True, eq=False)
 class Bounded(Family):
-    """Values between low and high, of any law: scores, accuracies. One number each, or one for each fidelity.
+    """Values between two bounds, of any law: scores, accuracies. Nobody has to state a variance.
 
-    Nobody has to state a variance.
+    low   no value is lower: one number, or one per fidelity
+    high  no value is higher: one number, or one per fidelity
+
+    >>> from mfbai import Bounded, Problem
+    >>> Problem(["old", "new"], costs=1, biases=0, family=Bounded(0, 1))
+    <Problem: 2 arms (old, new), 1 fidelity (fidelity 1), bounded, maximise>
     """
 
     name = "bounded"

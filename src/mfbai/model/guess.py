@@ -22,15 +22,17 @@ FORMS = (("means",), ("low", "high"), ("gap", "best"))  # the entries of each; `
 class Guess:
     """Rough knowledge of the arms' top means, in one of three forms.
 
-    means      the top mean of each arm, (K,), or all means, (K, M)
-    low, high  the range of the top means: a number for all arms, or one per arm
-    gap        the best arm is ahead of all others, which tie, by this much: the hardest case. `best` is its top mean;
-               it can be left out where any mean is possible and only differences matter (gaussian, subgaussian)
+    means        the top mean of each arm, (K,), or all means, (K, M)
+    low, high    the range of the top means: a number for all arms, or one per arm
+    gap          the best arm is ahead of all others, which tie, by this much: the hardest case
+    best         with a gap, the top mean of the best arm; it can be left out where any mean is possible and only
+                 differences matter (gaussian, subgaussian)
+    deviation    where the family does not state the size of the noise, the standard deviation of the values: one
+                 number, one per fidelity or (K, M)
+    correlation  of values with the same seed, on which it depends what controlled fidelities and common seeds save: one
+                 number, or a table with that of `arms` and of `fidelities`
 
-    Where the family does not state the size of the noise, guess it as well: `deviation` is the standard deviation of
-    the values, a number, one per fidelity or (K, M). What controlled fidelities and common seeds save depends on the
-    `correlation` of values with the same seed: a number, or a table with that of `arms` and of `fidelities`.
-
+    >>> from mfbai import Guess
     >>> Guess(low=0.2, high=[0.5, 0.6, 0.9])
     <Guess: low 0.2, high [0.5, 0.6, 0.9]>
     """

@@ -23,26 +23,31 @@ from mfbai.model.problem import Problem
 class Instance:
     """A problem and its truth: the (K, M) means. For simulation; a learner sees only `.problem`.
 
-    The best arm must be unique, unless `ties` says otherwise: then a tolerance is needed to find an answer.
+    means        (K, M) the true means
+    ties         allows several best arms: then a tolerance is needed to find an answer. Otherwise the best must be
+                 unique.
+    deviation    the standard deviation of the values, for families that do not state it: one number, one per fidelity
+                 or (K, M)
+    correlation  of values with the same seed, of all arms and fidelities; or a table with that of `arms` at one
+                 fidelity, of `fidelities` of one arm, and the `factor` they share, "normal" or "heavy". It matters only
+                 where seeds are common, and between the parts of a controlled value. None if values are independent.
+    name         a label; two instances of different names can be equal
 
-    `deviation` is the standard deviation of the values, for families that do not state it: one number, one per
-    fidelity or (K, M).
+    The others, `costs`, `biases`, `family`, `arms`, `fidelities`, `direction`, `seeds`, `deterministic`, `controls` and
+    `charged`, are those of `Problem`, and are in `problem`. `means` and `deviation` are attributes, (K, M) both, and so
+    are `name` and `correlation`.
 
-    `correlation` is that of values with the same seed, of all arms and fidelities; or a table with that of `arms` at
-    one fidelity, of `fidelities` of one arm, and the `factor` they share, "normal" or "heavy". It matters only where
-    seeds are common, and between the parts of a controlled value.
-
-    >>> from mfbai.model.families import Gaussian
+    >>> from mfbai import Gaussian, Instance
     >>> instance = Instance([[0.4, 0.5], [0.7, 0.6]], costs=[0.5, 5], biases=[0.1, 0], family=Gaussian(0.01))
     >>> instance.best, round(instance.gap, 3)
     (1, 0.1)
     """
 
     problem: Problem
-    means: Array  # (K, M), read-only
-    deviation: Array | None  # (K, M), read-only; None if the family states the noise
-    name: str | None  # a label; two instances of different names can be equal
-    correlation: Correlation | None  # None if values are independent
+    means: Array
+    deviation: Array | None
+    name: str | None
+    correlation: Correlation | None
 
     def __init__(
         self,
@@ -87,10 +92,12 @@ class Instance:
 
     @property
     def arms(self) -> tuple[str, ...]:
+        """Their names."""
         return self.problem.arms
 
     @property
     def fidelities(self) -> tuple[str, ...]:
+        """Their names."""
         return self.problem.fidelities
 
     @property

@@ -49,11 +49,19 @@ def random_instance(
     costs: ArrayLike | None = None,
     variance: ArrayLike = 0.01,
 ) -> Instance:
-    """An instance drawn as in the paper (after Poiani et al. 2022), the same for the same seed.
+    """An `Instance` drawn as in the paper (after Poiani et al. 2022), the same for the same seed.
 
-    The top means are uniform on [0, 1], given that the best is ahead of the second by at least `gap`; each other
-    mean is uniform within its bias bounds. Costs and radii default to the paper's, interpolated if M is not 5.
+    arms        how many
+    fidelities  how many
+    seed        of the draw
+    gap         the best arm is ahead of the second by this much at least
+    biases      as for `Problem`; by default the paper's, interpolated if M is not 5
+    costs       as for `Problem`; by default the paper's, interpolated likewise
+    variance    of the `Gaussian` noise
 
+    The top means are uniform on [0, 1], given the gap; each other mean is uniform within its bias bounds.
+
+    >>> from mfbai import random_instance
     >>> random_instance(arms=3, fidelities=2, seed=1).shape
     (3, 2)
     """

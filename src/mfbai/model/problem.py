@@ -34,41 +34,53 @@ if TYPE_CHECKING:
 class Problem:
     """K arms to choose from, M fidelities to evaluate them at, and what is known beforehand.
 
-    arms        how many, or their names
-    costs       of one evaluation: one number, one per fidelity (M,), or (K, M)
-    biases      how far a fidelity's mean can be from the top's: radii xi, |mean - top mean| <= xi, as one number,
-                (M,) or (K, M); or a pair (low, high) of these, low <= mean - top mean <= high. Zero at the top.
-    family      the noise: Gaussian(variance=0.01), Bernoulli(), ...
-    fidelities  how many, or their names; cheapest first, the true one last
-    direction   "maximise" or "minimise" the top mean
-    seeds       "independent", or "common": arms are evaluated with the same seeds in turn, so that luck cancels
+    arms           how many, or their names
+    costs          of one evaluation: one number, one per fidelity (M,), or (K, M)
+    biases         how far a fidelity's mean can be from the top's: radii, as one number, (M,) or (K, M); or a pair
+                   (low, high) of these. Zero at the top.
+    family         the noise: `Gaussian(variance=0.01)`, `Bernoulli()`, ...
+    fidelities     how many, or their names; cheapest first, the true one last
+    direction      "maximise" or "minimise" the top mean
+    seeds          "independent", or "common": arms are evaluated with the same seeds in turn, so that luck cancels
     deterministic  fidelities without noise, such as a formula: their names or indices, or true or false for each. They
-                are evaluated once an arm, and may be free. A variance of 0 for all arms says the same.
-    controls    of controlled fidelities, by name: {"by": ..., "others": ..., "coefficient": ...}; `controlled` adds one
-    charged     the probability that bounds or variances, as stated, are wrong: what a pilot found them at
+                   are evaluated once an arm, and may be free. A variance of 0 for all arms says the same.
+    controls       of controlled fidelities, by name: `{"by": ..., "others": ..., "coefficient": ...}`; `controlled`
+                   adds one
+    charged        the probability that bounds or variances, as stated, are wrong: what a pilot found them at
+
+    What the biases say of each arm and fidelity, for a radius xi or a pair:
+
+        |mean - top mean| <= xi    or    low <= mean - top mean <= high
 
     A bias of infinity says that nothing is known: such a fidelity is evaluated only to control the top. None in place
     of all biases says so of all fidelities below the top.
 
-    A tuple of two is read as a pair as soon as one of the two is itself a sequence: `([-0.1, 0], [0.3, 0])`.
-    Anything else is radii, so `(0.25, 0)` says 0.25 and 0 for two fidelities; write a (2, M) table of radii as a
-    list or an array.
+    A tuple of two is read as a pair as soon as one of the two is itself a sequence: `([-0.1, 0], [0.3, 0])`. Anything
+    else is radii, so `(0.25, 0)` says 0.25 and 0 for two fidelities; write a (2, M) table of radii as a list or an
+    array.
 
-    >>> from mfbai.model.families import Gaussian
-    >>> Problem(["plain", "wide", "deep"], costs=[0.05, 5], biases=[0.1, 0], family=Gaussian(0.01))
+    What was given can be read from attributes of the same names, complete: `arms` and `fidelities` are names, `costs`
+    and, for the biases, `bias_low` and `bias_high` are (K, M), `deterministic` is (M,), and `controls` has an entry for
+    each fidelity, None if it is not controlled.
+
+    >>> from mfbai import Gaussian, Problem
+    >>> problem = Problem(["plain", "wide", "deep"], costs=[0.05, 5], biases=[0.1, 0], family=Gaussian(0.01))
+    >>> problem
     <Problem: 3 arms (plain, wide, deep), 2 fidelities (fidelity 1, fidelity 2), gaussian, maximise>
+    >>> problem.shape, problem.bias_low[0].tolist()
+    ((3, 2), [-0.1, 0.0])
     """
 
     arms: tuple[str, ...]
     fidelities: tuple[str, ...]
-    costs: Array  # (K, M), as are the biases; read-only
+    costs: Array
     bias_low: Array
     bias_high: Array
     family: Family
     direction: str
     seeds: str
-    deterministic: NDArray[np.bool_]  # (M,), read-only
-    controls: tuple[Control | None, ...]  # (M,) of each fidelity
+    deterministic: NDArray[np.bool_]
+    controls: tuple[Control | None, ...]
     charged: float
 
     def __init__(
@@ -106,10 +118,12 @@ class Problem:
 
     @property
     def n_arms(self) -> int:
+        """K, the number of arms."""
         return len(self.arms)
 
     @property
     def n_fidelities(self) -> int:
+        """M, the number of fidelities."""
         return len(self.fidelities)
 
     @property
@@ -134,7 +148,7 @@ class Problem:
 
     @property
     def idle(self) -> list[str]:
-        """Those of them that control nothing, and so are of no use."""
+        """The names of the fidelities of unknown bias that control nothing, and so are of no use."""
         used = {control.by for control in self.controls if control is not None}
         return [self.fidelities[m] for m in np.flatnonzero(self.unbounded) if m not in used]
 
@@ -181,9 +195,15 @@ class Problem:
     ) -> Problem:
         """The same problem with one more fidelity, just below the top: the top controlled by another at the same seed.
 
-        Its values are X_top(s) - coefficient X_by(s) + coefficient * mean of X_by at `others` other seeds. Their mean
-        is the true one whatever the bias of `by`, which needs no bound: see `mfbai.pilot` for the best numbers. Where
-        the family states variances, give that of these values too: one number, or one for each arm.
+        by           the fidelity that controls it: its name or index. Its bias needs no bound.
+        others       at how many other seeds that is evaluated
+        coefficient  how much of its deviation is subtracted; see `mfbai.pilot` for the best numbers
+        name         of the new fidelity; made up by default
+        variance     where the family states variances, that of the new values: one number, or one for each arm
+
+        The values, for a seed s, have the true mean whatever the bias of `by`:
+
+            X_top(s) - coefficient X_by(s) + coefficient * mean of X_by at the other seeds
 
         >>> from mfbai.model.families import Symmetric
         >>> plain = Problem(3, costs=[0.1, 5], biases=[float("inf"), 0], family=Symmetric(0, 1))
@@ -269,8 +289,8 @@ class Problem:
         deviation: ArrayLike | None = None,
         correlation: CorrelationLike = None,
     ) -> Instance:
-        """This problem with its truth, the (K, M) means; where the family does not say it, the deviation; and what
-        values of one seed have in common."""
+        """This problem with its truth, an `Instance`: the (K, M) `means`; where the family does not say it, the
+        `deviation`; and in `correlation` what values of one seed have in common."""
         from mfbai.model.instance import Instance  # which has a problem in it
 
         about: dict[str, Any] = {"name": name, "ties": ties, "deviation": deviation, "correlation": correlation}

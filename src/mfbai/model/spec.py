@@ -78,11 +78,14 @@ TABLE_OF = {
 
 
 def load(path_or_name: str | Path, variance: ArrayLike | None = None, *, ties: bool = False) -> Instance | Problem:
-    """The instance of that name in the catalogue, or what the spec file at that path holds.
+    """The `Instance` of that name in the catalogue, or what the spec file at that path holds.
 
-    With a [truth] table it is an Instance, without one a Problem. `variance` replaces the family's; with `ties` the
-    best arm of an Instance need not be unique.
+    path_or_name  `mfbai instances` lists the names. A file with a [truth] table holds an Instance, one without it a
+                  `Problem`.
+    variance      replaces the family's
+    ties          allows that the best arm of an Instance is not unique
 
+    >>> from mfbai import load
     >>> load("paper-5x2").best
     4
     """
@@ -154,8 +157,9 @@ def from_dict(
 
 
 def dumps(spec: Problem | Instance) -> str:
-    """The text of a spec file that loads as an equal problem or instance.
+    """The text of a spec file that loads as an equal problem or instance, `spec`.
 
+    >>> from mfbai import dumps, load
     >>> print(dumps(load("lucb-trap")).splitlines()[1])
     arms = ["arm 1", "arm 2"]
     """

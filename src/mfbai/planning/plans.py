@@ -48,14 +48,19 @@ def plan(
     executor: Any = None,
     workers: int | None = None,
 ) -> Plan:
-    """Predict, from a guess of the means, what it costs to find the best arm with risk `delta`.
+    """Predict, from a guess of the means, what it costs to find the best arm, and which fidelities are worth having.
+    Returns a `Plan`.
 
-    `spec` is a problem, an instance, or the name or file of one. Without a `guess`, that of the file is taken, or else
-    the true means of an instance. An arm within `tolerance` of the best is as good. Results depend on the seed alone.
-    With a `correlation` between values of the same seed, or that of an instance, also what common seeds would save.
-    With a `pilot` (its values, or what `mfbai.pilot` returned) the plan is for the problem that it advises; what is not
-    guessed is as the pilot found it, and the plan says whether more pilot would pay. Simulations run on the
-    `executor`, as for `simulate`.
+    spec         a problem, an instance, or the name or file of one
+    guess        a `Guess`; without one that of the file is taken, or else the true means of an instance
+    delta        the risk of a wrong answer
+    tolerance    an arm this close to the best is as good
+    seed         results depend on it alone
+    correlation  of values with the same seed, as for `Guess`: predict also what common seeds would save
+    pilot        values of a pilot, or what `mfbai.pilot` returned: the plan is for the problem that it advises; what is
+                 not guessed is as the pilot found it, and the plan says whether more pilot would pay
+    executor     where simulations run, as for `simulate`
+    workers      as for `simulate`
 
     >>> from mfbai import Gaussian, Guess, Problem, plan
     >>> problem = Problem(3, costs=[0.05, 5], biases=[0.03, 0], family=Gaussian(0.01), fidelities=["coarse", "fine"])

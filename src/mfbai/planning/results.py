@@ -112,24 +112,51 @@ class Savings(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """What `plan` found. A figure is a median over truths that fit the guess, with the range of the middle 80 %."""
+    """What `plan` found. A figure is a median over truths that fit the guess, with the range of the middle 80 %: it has
+    `median`, `low`, `high` and `at_least` (whether it may be larger).
+
+    name         of the problem's file or instance
+    given        the problem as it was given
+    problem      the same without fidelities that are no more than parts of controlled ones
+    guess        the `Guess` that it was made from
+    source       "guess", or "truth" if the means of an instance were taken for it
+    delta        the risk of a wrong answer
+    tolerance    an arm this close to the best is as good
+    seed         that everything depends on
+    truths       (truths, K, M) the means that were drawn
+    gap          between the best arm and the second
+    sets         the fidelities of "all", "worth_having" and "top"
+    estimates    what finding the best arm costs, estimated in several ways: each has `rule`, `strategy`, `cost` (by
+                 set), `saving`, `runs`, `interval`, `seeds` and `family`
+    fidelities   of each its `share` of the optimal cost, how often it is `used`, what `leaving_out` costs, and the
+                 `verdict`: "worth having", "not worth learning", "useless", "not known" or "the true one"
+    changes      what would be saved if a `fidelity` were better: `change`, and what it `saves`
+    correlation  of values with the same seed; None if it is not known
+    more_pilot   whether more pilot would pay; None if there was no pilot
+
+    >>> from mfbai import Gaussian, Guess, Problem, plan
+    >>> problem = Problem(3, costs=[0.05, 5], biases=[0.03, 0], family=Gaussian(0.01), fidelities=["coarse", "fine"])
+    >>> found = plan(problem, Guess(gap=0.13))
+    >>> found.sets[found.advice], found.expected.cost["all"].median < found.expected.cost["top"].median
+    (('coarse', 'fine'), True)
+    """
 
     name: str | None
     given: Problem
-    problem: Problem  # the same without fidelities that are no more than parts of controlled ones
+    problem: Problem
     guess: Guess
-    source: str  # "guess", or "truth" if the means of an instance were taken for it
+    source: str
     delta: float
     tolerance: float
     seed: int
-    truths: Array  # (truths, K, M) the means that were drawn
-    gap: Spread  # between the best arm and the second
-    sets: Mapping[str, tuple[str, ...]]  # the fidelities of "all", "worth_having" and "top"
+    truths: Array
+    gap: Spread
+    sets: Mapping[str, tuple[str, ...]]
     estimates: tuple[Estimate, ...]
     fidelities: tuple[Worth, ...]
     changes: tuple[Change, ...]
-    correlation: Correlation | None  # of values with the same seed
-    more_pilot: MorePilot | None  # whether it would pay; None if there was no pilot
+    correlation: Correlation | None
+    more_pilot: MorePilot | None
 
     @property
     def expected(self) -> Estimate:

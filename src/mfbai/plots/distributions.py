@@ -67,7 +67,15 @@ class Panel(NamedTuple):
 
 
 def plot_costs(runs: Sequence[Runs], path: str | Path | Sequence[str | Path]) -> None:
-    """Save a picture of how costs are distributed, for strategies on one instance; a panel for each delta."""
+    """Save a picture of how costs are distributed, for strategies on one instance; a panel for each delta.
+
+    runs  `Runs` of each strategy
+    path  of the file, whose ending says what it is (.png, .svg, .pdf); or several
+
+    >>> from mfbai import simulate
+    >>> from mfbai.plots import plot_costs
+    >>> plot_costs([simulate("paper-5x2", name, delta=0.1, runs=20) for name in ("race", "uniform")], "costs.png")
+    """
     check(runs)
     plot_panels(name_of(runs[0]), panels_of(runs), path)
 

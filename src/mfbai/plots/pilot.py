@@ -23,7 +23,19 @@ WIDTH, HEIGHT = 4.2, 4.8
 
 
 def plot_pilot(pilot: Pilot, path: str | Path) -> None:
-    """Save a picture: a panel for each fidelity below the top, a point for each arm and seed, a colour for each arm."""
+    """Save a picture: a panel for each fidelity below the top, a point for each arm and seed, a colour for each arm.
+
+    pilot  a `Pilot`
+    path   of the file, whose ending says what it is (.png, .svg, .pdf)
+
+    >>> from mfbai import Problem, Symmetric, pilot
+    >>> from mfbai.plots import plot_pilot
+    >>> problem = Problem(["old", "new"], [1, 50], None, Symmetric(0, 10), fidelities=["draft", "full"])
+    >>> full = {"old": [4.3, 2.9, 4.8, 4.1, 3.4, 5.2, 3.8, 4.5], "new": [5.4, 5.1, 4.2, 6.3, 5.8, 4.6, 5.5, 4.9]}
+    >>> rows = [(arm, "full", seed, x) for arm in full for seed, x in enumerate(full[arm])]
+    >>> rows += [(arm, "draft", seed, round(x)) for arm, _, seed, x in rows]
+    >>> plot_pilot(pilot(rows, problem), "pilot.png")
+    """
     if not hasattr(pilot, "pairs"):
         raise InvalidInput([Fault("pilot", f"is {pilot!r:.60}: give what mfbai.pilot returns")])
     with style.figure(path, size_of(pilot)) as figure:

@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
 
 def plot_plan(plan: Plan, path: str | Path) -> None:
-    """Save a picture of `plan.savings()`: how many times cheaper the other fidelities make it, against the gap."""
+    """Save a picture of `plan.savings()`: how many times cheaper the other fidelities make it, against the gap.
+
+    plan  a `Plan`
+    path  of the file, whose ending says what it is (.png, .svg, .pdf)
+
+    >>> from mfbai import Gaussian, Guess, Problem, plan
+    >>> from mfbai.plots import plot_plan
+    >>> problem = Problem(3, costs=[0.05, 5], biases=[0.03, 0], family=Gaussian(0.01), fidelities=["coarse", "fine"])
+    >>> plot_plan(plan(problem, Guess(gap=0.13)), "savings.png")
+    """
     if not hasattr(plan, "savings"):
         raise InvalidInput([Fault("plan", f"is {plan!r}: give what mfbai.plan returns")])
     check(plan)

@@ -30,7 +30,17 @@ NONE = 1e-6  # an optimal share that is 0, but for rounding
 def plot_shares(
     trace: Trace, weights: ArrayLike, path: str | Path | Sequence[str | Path], title: str | None = None
 ) -> None:
-    """Save a picture of the mean cost shares over time, beside the optimal ones: `mfbai.oracle(instance).weights`."""
+    """Save a picture of the mean cost shares over time, beside the optimal ones.
+
+    trace    a `Trace`
+    weights  (K, M) the optimal shares: those of `mfbai.oracle`
+    path     of the file, whose ending says what it is (.png, .svg, .pdf); or several
+    title    above the picture; by default what was run
+
+    >>> from mfbai import oracle, trace
+    >>> from mfbai.plots import plot_shares
+    >>> plot_shares(trace("paper-5x2", steps=1000, runs=10), oracle("paper-5x2").weights, "shares.png")
+    """
     if not isinstance(trace, Trace):
         raise InvalidInput([Fault("trace", f"is {trace!r}: give what mfbai.trace returns")])
     faults, instance = Faults(), trace.instance

@@ -28,10 +28,25 @@ FOREVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """The outcome of many runs: arrays (runs,) for one delta, (runs, deltas) for several.
+    """The outcome of many runs, of `simulate`: arrays (runs,) for one delta, (runs, deltas) for several.
 
-    A run that reached max_steps before it stopped has `stopped` false and the answer -1; its cost and steps are what
-    it had spent by then, and it counts as no error.
+    instance  what was run
+    strategy  that was run
+    stopping  the rule that ended runs
+    delta     the risk, or several
+    seed      that everything depends on
+    costs     of each run
+    answers   the arm that each run answered; -1 if it did not stop
+    steps     how many evaluations it took
+    stopped   whether it did: false for a run that reached max_steps, whose cost and steps are what it had spent by
+              then, and which counts as no error
+    pulls     (runs, K, M) evaluations of each cell by the end of the run
+    seconds   it took, without compilation
+
+    >>> from mfbai import simulate
+    >>> runs = simulate("paper-5x2", delta=0.1, runs=20, seed=1)
+    >>> len(runs), runs.pulls.shape, bool(runs.stopped.all())
+    (20, (20, 5, 2), True)
     """
 
     instance: Instance
@@ -43,15 +58,15 @@ class Runs:
     answers: NDArray[np.int64]
     steps: NDArray[np.int64]
     stopped: NDArray[np.bool_]
-    pulls: NDArray[np.int64]  # (runs, K, M) evaluations of each cell by the end of the run
-    seconds: float  # it took, without compilation
+    pulls: NDArray[np.int64]
+    seconds: float
 
     def __len__(self) -> int:
         return len(self.costs)
 
     @property
     def mean_cost(self) -> Any:
-        """The mean cost; like the summaries below a number, or (deltas,) for several deltas."""
+        """The mean cost. Like the summaries below, it is a number, or (deltas,) for several deltas."""
         return self.costs.mean(axis=0)
 
     @property
@@ -61,10 +76,12 @@ class Runs:
 
     @property
     def median_cost(self) -> Any:
+        """The median cost."""
         return np.median(self.costs, axis=0)
 
     @property
     def mean_steps(self) -> Any:
+        """The mean number of evaluations."""
         return self.steps.mean(axis=0)
 
     @property
@@ -97,7 +114,8 @@ class Runs:
         ]
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """A table by its columns, with a row for each run and delta."""
+        """A table by its columns, with a row for each run and delta: `run`, `delta`, `cost`, `steps`, `answer`,
+        `stopped` and `correct`."""
         deltas = np.atleast_1d(self.delta)
         return {
             "run": np.repeat(np.arange(len(self)), len(deltas)),
@@ -155,16 +173,25 @@ def simulate(
     audit: float = 0.0,
     executor: Any = None,
 ) -> Runs:
-    """Run a strategy many times on an instance (or the name or file of one) and report what it cost.
+    """Run a strategy many times on an instance and report what it cost: returns `Runs`. Results depend on the seed
+    alone, not on the executor or the number of workers. Ctrl-C returns what is done.
 
-    The default is the cheapest strategy for the family, with the proven rule that goes with it: what live studies use.
-    Several deltas are served by one trajectory, if sampling does not depend on delta: a run lasts until the smallest is
-    decided. Strategies whose sampling does ("race", "frugal", "iise", ...) make one for each delta, and those that stop
-    by a rule of their own ("iise", "lucb", ...) ignore `stopping`. `options` are settings of the strategy
-    or the rule, such as {"rate": 0.1}. `seeds`, "independent" or "common", replaces the instance's. `audit` is the
-    share of the cost that goes to evaluations without bias, of the leader and of its closest rival. `executor` is where
-    to run, as for `identify`: threads by default, one per core. Results depend on the seed alone, not on the executor
-    or the number of `workers`. Ctrl-C returns what is done.
+    instance   an `Instance`, or the name or file of one
+    strategy   by default the cheapest for the family, as in live studies: "race", or "frugal" for families without a
+               variance
+    delta      the risk of a wrong answer: one number or several. One trajectory serves several, if sampling does not
+               depend on delta: a run lasts until the smallest is decided. Strategies whose sampling does ("race",
+               "frugal", "iise", ...) make one for each.
+    runs       how many
+    seed       that everything depends on
+    stopping   the rule: by default the proven one that goes with the strategy. Strategies that stop by a rule of their
+               own ("iise", "lucb", ...) ignore it.
+    max_steps  abandon a run after this many evaluations
+    workers    how many runs at a time: threads, one per core, by default
+    options    settings of the strategy or the rule, such as `{"rate": 0.1}`
+    seeds      "independent" or "common", to replace the instance's
+    audit      the share of the cost that goes to evaluations without bias, of the leader and of its closest rival
+    executor   where to run, as for `identify`
 
     >>> from mfbai import simulate
     >>> found = simulate("paper-4x5", "mf-grad", delta=[0.1, 0.001], runs=100, seed=1)

@@ -17,12 +17,24 @@ from mfbai.simulation.experiment import prepare
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """Cost shares at some points in time."""
+    """How a strategy spread its cost: what `trace` returns.
+
+    instance  what was run
+    strategy  that was run
+    steps     (points,) evaluations made
+    shares    (runs, points, K, M) of the cost spent so far; each sums to 1
+
+    >>> from mfbai import oracle, trace
+    >>> found = trace("paper-5x2", "mf-grad", steps=1000, runs=10)
+    >>> distances = found.distance(oracle("paper-5x2").weights).mean(axis=0)
+    >>> bool(distances[-1] < distances[0])
+    True
+    """
 
     instance: Instance
     strategy: str
-    steps: NDArray[np.int64]  # (points,) evaluations made
-    shares: NDArray[np.float64]  # (runs, points, K, M) of the cost spent so far; each sums to 1
+    steps: NDArray[np.int64]
+    shares: NDArray[np.float64]
 
     def __repr__(self) -> str:
         name = self.instance.name or "instance"
@@ -30,7 +42,7 @@ class Trace:
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        """(points, K, M) over the runs."""
+        """(points, K, M) the mean shares over the runs."""
         return np.asarray(self.shares.mean(axis=0))
 
     @property
@@ -55,10 +67,18 @@ def trace(
     delta: float = 0.01,
     executor: Any = None,
 ) -> Trace:
-    """Run a strategy for a fixed number of steps and record its cost shares at about `points` log-spaced times.
+    """Run a strategy without stopping and record how its cost spreads over the cells: returns a `Trace`.
 
-    The default strategy is the paper's. `delta` matters only to strategies whose sampling depends
-    on it, such as "iise". `executor` is where to run, as for `simulate`.
+    instance  an `Instance`, or the name or file of one
+    strategy  by default the paper's
+    steps     how many evaluations each run makes
+    runs      how many
+    seed      that everything depends on
+    points    about how many times are recorded, log-spaced
+    workers   how many runs at a time
+    options   settings of the strategy
+    delta     matters only to strategies whose sampling depends on it, such as "iise"
+    executor  where to run, as for `simulate`
 
     >>> from mfbai import trace
     >>> found = trace("paper-5x2", "mf-grad", steps=1000, runs=10)

@@ -50,14 +50,33 @@ CLOSE = 1e-6  # relative difference that another machine's arithmetic may make, 
 
 @dataclass(frozen=True)
 class Verification:
-    """The result of checking a certificate or a report; true if all of it is confirmed."""
+    """The result of checking a certificate or a report; true if all of it is confirmed.
+
+    confirmed  whether it is
+    reason     why, or why not, in one sentence
+    event      the first event that differs; None if there is none
+    study      the name of the study
+    verdict    its `Verdict`; None if it has none
+    unchecked  true if only the journal of a report is confirmed: the page around it is another version's
+
+    >>> from mfbai import Bernoulli, Problem, create_study, verify
+    >>> study = create_study(Problem(["old", "new"], costs=1, biases=0, family=Bernoulli()), 0.05, storage="sqlite://")
+    >>> study.tell(study.ask(), 1)
+    >>> certificate = study.export()
+    >>> bool(verify(certificate))
+    True
+    >>> certificate["journal"][2]["value"] = 0.0
+    >>> found = verify(certificate)
+    >>> found.confirmed, found.event
+    (False, 2)
+    """
 
     confirmed: bool
-    reason: str  # in one sentence
-    event: int | None = None  # the first event that differs
+    reason: str
+    event: int | None = None
     study: str | None = None
     verdict: Verdict | None = None
-    unchecked: bool = False  # only the journal is confirmed: the page around it is another version's
+    unchecked: bool = False
 
     def __bool__(self) -> bool:
         return self.confirmed

@@ -45,7 +45,8 @@ class Ledger:
 
     @property
     def settings(self) -> Settings:
-        """What the study was created with."""
+        """What the study was created with: `problem`, `delta`, `strategy`, `stopping`, `tolerance`, `max_cost`,
+        `options`, `audit` and `on_alarm`."""
         if self._settings is None:
             self._settings = self._read_settings()
         return self._settings
@@ -72,7 +73,8 @@ class Ledger:
         return self._label.name
 
     def journal(self, first: int = 0) -> Journal:
-        """The events from a number on, in the order they happened: a sequence, which reads what is looked at."""
+        """The events from a number on, in the order they happened, each with its `text`, `hash` and `body`: a sequence,
+        which reads what is looked at."""
         return Journal(self._events, self.length, first)
 
     def _events(self, first: int) -> Iterator[Event]:

@@ -48,12 +48,17 @@ def pilot(
     executor: Any = None,
     file: str | Path | None = None,
 ) -> Pilot:
-    """Find out what fidelities have in common with the top: call `evaluate(arm, fidelity, seed)` for some `arms` (all
-    by default) at all fidelities, with the same `seeds` (how many). `workers` and `executor` are those of `identify`.
+    """Find out what cheap fidelities have in common with the top: evaluate arms at all fidelities with the same seeds.
+    Returns a `Pilot`.
 
-    With a `file`, values are kept there as CSV as they come in: repeat the call to resume, or with more seeds to go on.
-    Values that exist already can be given in place of the function: rows of arm, fidelity, seed (or item) and value, a
-    DataFrame with these columns, or the path of a CSV file.
+    evaluate  called as `evaluate(arm, fidelity, seed)`. In its place, values that exist: rows of arm, fidelity, seed
+              (or item) and value, a DataFrame with these columns, or the path of a CSV file.
+    problem   a `Problem`, or the path of its spec file
+    seeds     how many, the same for all arms and fidelities
+    arms      some of them; all by default
+    workers   as for `identify`
+    executor  as for `identify`
+    file      where values are kept as CSV as they come in: repeat the call to resume, or with more seeds to go on
 
     >>> import random
     >>> from mfbai import Problem, Symmetric, pilot

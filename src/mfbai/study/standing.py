@@ -34,6 +34,7 @@ class Standing(Care, Shown):
 
     @property
     def problem(self) -> Problem:
+        """Its `Problem`."""
         return self.settings.problem
 
     @property
@@ -43,7 +44,7 @@ class Standing(Care, Shown):
 
     @property
     def result(self) -> Verdict | None:
-        """The verdict, once there is one. It never changes."""
+        """The `Verdict`; None while there is none. It never changes."""
         with self._mutex:
             self._look()
             return self._fold.verdict
@@ -55,7 +56,7 @@ class Standing(Care, Shown):
             return "running" if self._fold.verdict is None else self._fold.verdict.state
 
     def status(self) -> Status:
-        """Where the study stands."""
+        """Where the study stands, a `Status`."""
         with self._mutex:
             self._look()
             at = self._fold.head, self.name, self.paused
@@ -64,7 +65,14 @@ class Standing(Care, Shown):
             return self._latest[1]
 
     def history(self) -> list[Point]:
-        """Risk and evidence over cost, up to now, in some hundred points."""
+        """Where it stood over time, in some hundred points at most.
+
+        cost      of the results told by then
+        risk      of answering the leader of that time
+        evidence  the least over its rivals
+        leader    its index; None while no arm had data
+        spent     on each arm; empty if there are many
+        """
         with self._mutex:
             self._look()
             points = list(self._fold.history.points)
@@ -79,7 +87,7 @@ class Standing(Care, Shown):
             return self.problem.whole(1 / np.sqrt(self._fold.model.law.precision), 0.0)
 
     def trials(self) -> list[tuple[str, Cell]]:
-        """The ids and cells (arm, fidelity) of what is under way."""
+        """The ids and cells (arm, fidelity), as indices, of the trials under way."""
         with self._mutex:
             self._look()
             return [(f"{n}-{self.settings.key}", cell) for n, cell in self._fold.open.items()]
@@ -115,7 +123,7 @@ class Standing(Care, Shown):
         return text
 
     def rows(self) -> list[Row]:
-        """The trials in the order they were asked for."""
+        """The trials in the order they were asked for: the rows of `to_frame`, as tuples with names."""
         with readable(self.name):
             return rows_of(self.problem, self.settings.key, self.journal(), self.workers())
 

@@ -46,7 +46,24 @@ class Part:
 class Trial:
     """An evaluation to make: of `arm` at `fidelity`, with random numbers from `seed`.
 
-    At a controlled fidelity it is several: its `parts`. `trial.parts or (trial,)` are the evaluations to make.
+    id              to report it by
+    arm             its name
+    arm_index       its index
+    fidelity        its name
+    fidelity_index  its index
+    cost            of the evaluation
+    seed            of 31 bits; with common seeds, all arms get the same ones in turn
+    lease_until     then it may go to another worker; a result that comes later still counts
+    parts           at a controlled fidelity the evaluations to make, each with the same entries but `lease_until` and
+                    `parts`; else empty
+
+    `trial.parts or (trial,)` are the evaluations to make in any case.
+
+    >>> from mfbai import Bernoulli, Problem, create_study
+    >>> study = create_study(Problem(["old", "new"], costs=1, biases=0, family=Bernoulli()), 0.05, storage="sqlite://")
+    >>> trial = study.ask()
+    >>> trial.arm, trial.fidelity, trial.cost, trial.parts
+    ('old', 'fidelity 1', 1.0, ())
     """
 
     id: str
@@ -56,10 +73,11 @@ class Trial:
     fidelity_index: int
     cost: float
     seed: int
-    lease_until: datetime  # then it may go to another worker; a result that comes later still counts
+    lease_until: datetime
     parts: tuple[Part, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
         entries = {**vars(self), "lease_until": self.lease_until.isoformat(timespec="seconds")}
         del entries["parts"]
         return {**entries, "parts": [part.to_dict() for part in self.parts]} if self.parts else entries
@@ -74,38 +92,79 @@ def trial_from_dict(body: Mapping[str, Any]) -> Trial:
 
 @dataclass(frozen=True, eq=False)
 class Status:
-    """A study at one moment."""
+    """A study at one moment.
+
+    name             of the study
+    state            "running", "decided", "undecided" or "alarm"
+    problem          its `Problem`
+    strategy         what decides what to evaluate
+    stopping         what decides when to stop
+    delta            the risk that is accepted
+    tolerance        an answer this close to the best is right
+    max_cost         the budget; None if there is none
+    leader           the arm that leads; None while no arm has data
+    leader_index     its index
+    risk             of answering the leader now, as far as it is proven; 1 if nothing is
+    evidence         (K,) ln E: proof that each arm is not better than the leader (by the tolerance); infinite for
+                     itself
+    needed           what each of these must reach
+    untrusted        the risk without trust in any bias bound: from top and controlled fidelities alone
+    cost             of the results told
+    told             how many these are
+    waiting          told, but not counted yet: an earlier trial is still under way
+    pending          handed out, and not back
+    failed           reported as failed
+    imported         values from elsewhere
+    late             told after the verdict: kept, not counted
+    spent            (K, M) what the results of each cell cost
+    counts           (K, M) results that count
+    means            (K, M) of these; NaN where there are none
+    intervals        (K, 2) of the true means: all hold at all times with a probability of 1 - delta; NaN with common
+                     seeds
+    differences      (K, 2) the same of the leader's true mean minus each other's; 0 for the leader
+    alarms           a `BiasAlarm` for each contradiction of the bias bounds
+    variance_alarms  a `VarianceAlarm` for each contradiction of the stated variances
+    result           the `Verdict`; None while there is none
+    paused           whether it hands out nothing for now
+
+    >>> from mfbai import Bernoulli, Problem, create_study
+    >>> study = create_study(Problem(["old", "new"], costs=1, biases=0, family=Bernoulli()), 0.05, storage="sqlite://")
+    >>> study.tell(study.ask(), 1)
+    >>> status = study.status()
+    >>> status.state, status.told, status.counts.tolist()
+    ('running', 1, [[1.0], [0.0]])
+    """
 
     name: str
-    state: str  # "running", "decided", "undecided" or "alarm"
+    state: str
     problem: Problem
     strategy: str
     stopping: str
     delta: float
-    tolerance: float  # an answer this close to the best is right
+    tolerance: float
     max_cost: float | None
-    leader: str | None  # None while no arm has data
+    leader: str | None
     leader_index: int | None
-    risk: float  # of answering the leader now, as far as it is proven; 1 if nothing is
-    evidence: Array  # (K,) ln E: proof that each is not better than the leader (by the tolerance); inf for itself
-    needed: float  # what each of these must reach
-    untrusted: float  # the risk without trust in any bias bound: from top and controlled fidelities alone
-    cost: float  # of the results told
+    risk: float
+    evidence: Array
+    needed: float
+    untrusted: float
+    cost: float
     told: int
-    waiting: int  # told, but not counted yet: an earlier trial is still under way
-    pending: int  # handed out, and not back
+    waiting: int
+    pending: int
     failed: int
     imported: int
-    late: int  # told after the verdict: kept, not counted
-    spent: Array  # (K, M) what the results of each cell cost
-    counts: Array  # (K, M) results that count
-    means: Array  # (K, M) of these; NaN where there are none
-    intervals: Array  # (K, 2) of the top means: all true at all times with a probability of 1 - delta; NaN if unknown
-    differences: Array  # (K, 2) of the leader's top mean minus each other's: the same; 0 for the leader
-    alarms: tuple[BiasAlarm, ...]  # data that contradict the bias bounds
-    variance_alarms: tuple[VarianceAlarm, ...]  # data that contradict the stated variances
+    late: int
+    spent: Array
+    counts: Array
+    means: Array
+    intervals: Array
+    differences: Array
+    alarms: tuple[BiasAlarm, ...]
+    variance_alarms: tuple[VarianceAlarm, ...]
     result: Verdict | None
-    paused: bool = False  # it is running, but hands out nothing
+    paused: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, which knows no infinities: they are None."""

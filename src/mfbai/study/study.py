@@ -59,18 +59,25 @@ def create_study(
 ) -> Study:
     """A new study: which arm of the problem is best, with a risk of `delta` at most?
 
-    problem     or the path of its spec file
-    storage     where the journal is kept: sqlite:///FILE, or postgresql://...; "sqlite://" is memory; or an open one
-    strategy    by default the cheapest that the problem allows: "race", or "frugal" for families without a variance
-    stopping    by default the proven rule that goes with the strategy: "contrasts" or "e-process"
-    tolerance   an arm this close to the best counts as best
-    max_cost    a budget: when it is spent, the verdict is "undecided"
-    direction   "maximise" or "minimise", to override the problem's own
-    seeds       "independent", or "common" to evaluate the arms with the same seeds, to override the problem's own
-    options     of the strategy and the stopping rule, as for `simulate`
-    audit       the share of the cost that goes to evaluations without bias, of the arm that leads and of its closest
-                rival: they count like all others, and show if a bias bound is wrong
-    on_alarm    "stop" to end the study when the data contradict a bias bound or a variance, or "continue"
+    problem    a `Problem`, or the path of its spec file
+    delta      the risk of a wrong answer that you accept
+    name       to find it by; without one, mfbai makes one up
+    storage    where the journal is kept: sqlite:///FILE, or postgresql://...; "sqlite://" is memory; or an open one
+    strategy   by default the cheapest that the problem allows: "race", or "frugal" for families without a variance
+    stopping   by default the proven rule that goes with the strategy: "contrasts" or "e-process"
+    tolerance  an arm this close to the best counts as best
+    max_cost   a budget: when it is spent, the verdict is "undecided"
+    direction  "maximise" or "minimise", to override the problem's own
+    seeds      "independent", or "common" to evaluate the arms with the same seeds, to override the problem's own
+    options    of the strategy and the stopping rule, as for `simulate`
+    audit      the share of the cost that goes to evaluations without bias, of the arm that leads and of its closest
+               rival: they count like all others, and show if a bias bound is wrong
+    on_alarm   "stop" to end the study when the data contradict a bias bound or a variance, or "continue"
+
+    >>> from mfbai import Gaussian, Problem, create_study
+    >>> problem = Problem(["plain", "wide"], costs=[0.1, 1.0], biases=[0.1, 0.0], family=Gaussian(0.01))
+    >>> create_study(problem, delta=0.05, name="widths", storage="sqlite:///widths.db")
+    <Study 'widths' in sqlite:///widths.db>
     """
     key = secrets.token_hex(4)
     given = f"study-{key}" if name is None else name
@@ -81,7 +88,15 @@ def create_study(
 
 
 def load_study(name: str, *, storage: str | Storage = storages.DEFAULT) -> Study:
-    """Open a study that was created before, in this process or another."""
+    """Open a study that was created before, in this process or another: the one of this `name` in a `storage`.
+
+    >>> from mfbai import Bernoulli, Problem, create_study, load_study
+    >>> problem = Problem(["old", "new"], costs=1, biases=0, family=Bernoulli())
+    >>> study = create_study(problem, delta=0.05, name="signs", storage="sqlite:///signs.db")
+    >>> study.tell(study.ask(), 1)
+    >>> load_study("signs", storage="sqlite:///signs.db").status().told
+    1
+    """
     faults = Faults()
     check_name(faults, name)
     faults.raise_if_any("call")
@@ -90,7 +105,15 @@ def load_study(name: str, *, storage: str | Storage = storages.DEFAULT) -> Study
 
 
 def list_studies(*, storage: str | Storage = storages.DEFAULT) -> list[str]:
-    """The names of the studies in a storage, in the order they were created."""
+    """The names of the studies in a `storage`, in the order they were created.
+
+    >>> from mfbai import Bernoulli, Problem, create_study, list_studies
+    >>> problem = Problem(["old", "new"], costs=1, biases=0, family=Bernoulli())
+    >>> for name in ("first", "second"):
+    ...     study = create_study(problem, delta=0.05, name=name, storage="sqlite:///list.db")
+    >>> list_studies(storage="sqlite:///list.db")
+    ['first', 'second']
+    """
     return _opened(storage).names()
 
 
@@ -99,9 +122,17 @@ def _opened(storage: str | Storage, *, create: bool = False) -> Storage:
 
 
 class Study(Standing):
-    """A study in a storage: see `create_study` and `load_study`.
+    """A study in a storage: what `create_study` and `load_study` return.
 
     Any number of processes and threads may have the same study open. What `tell` has acknowledged is on disk.
+
+    >>> from mfbai import Bernoulli, Problem, create_study
+    >>> study = create_study(Problem(["old", "new"], costs=1, biases=0, family=Bernoulli()), 0.05, storage="sqlite://")
+    >>> while study.result is None:
+    ...     trial = study.ask()
+    ...     study.tell(trial, 1 if trial.arm == "new" else 0)
+    >>> study.result.arm
+    'new'
     """
 
     @classmethod
@@ -128,8 +159,8 @@ class Study(Standing):
     def reopen(self, name: str, bias: Mapping[str, Bias], *, max_cost: float | None = None) -> Study:
         """Go on with other bias bounds, in a new study of that name in the same storage, which counts all values.
 
-        `bias` has the bounds that change, by the fidelity's name: 0.2, or a pair such as (-0.1, 0.3). The budget is
-        what is left of this study's, unless `max_cost` gives another. See `mfbai.study.reopen`.
+        `bias` has the bounds that change, by the fidelity's name: `{"coarse": 0.2}`, or a pair such as `(-0.1, 0.3)`.
+        The budget is what is left of this study's, unless `max_cost` gives another. See `mfbai.study.reopen`.
         """
         from mfbai.study.reopen import reopened
 
@@ -142,15 +173,16 @@ class Study(Standing):
     # --- what workers do
 
     def ask(self, *, lease: float = LEASE, request: str | None = None, worker: str | None = None) -> Trial:
-        """The next evaluation to make, for a worker that will take no more than `lease` seconds.
+        """The next evaluation to make, a `Trial`, for a worker that will take no more than `lease` seconds.
 
         If a lease runs out, the trial is handed out again, with the same seed: the first value that comes back counts.
         Raises `StudyOver` if there is a verdict, and `NothingToAsk` if results must come back first: what is under way
         will use up the budget or may well decide, or many results wait for one that was asked for earlier; a study that
         is paused raises `StudyPaused`, which is one of these.
 
-        `request` is an idempotency key: repeating it returns the same trials, as long as they have not been told.
-        `worker` is a name for tables (`to_frame`): by default that of this machine, and the number of this process.
+        `request` is an idempotency key of up to 64 letters, digits, hyphens and underscores: repeating it returns the
+        same trials, as long as they have not been told. `worker` is a name for tables (`to_frame`): by default that of
+        this machine, and the number of this process.
         """
         return self.ask_many(1, lease=lease, request=request, worker=worker)[0]
 
@@ -227,10 +259,8 @@ class Study(Standing):
         )
 
     def tell(self, trial: Trial | str, value: float | Iterable[float]) -> None:
-        """Report the value of a trial or, if it has parts, the list of theirs. It is on disk when this returns.
-
-        Telling the same again does nothing.
-        """
+        """Report the value of a trial, given as a `Trial` or its id, or the list of values of its parts, if it has
+        some. It is on disk when this returns. Telling the same again does nothing."""
         number = self._number(trial)
         told = read_told(self.settings, value)
         with self._turn() as turn:
@@ -350,7 +380,8 @@ class Study(Standing):
     # --- reading what was given
 
     def check_value(self, value: Any, fidelity: int | None = None) -> float:
-        """The value as a number, if an evaluation of this problem can return it: at that fidelity, or at any."""
+        """The value as a number, if an evaluation of this problem can return it: at that fidelity, or at any. Raises
+        `InvalidInput` if it cannot."""
         return self.settings.check_value(value, fidelity)
 
     def _check_cell(self, cell: Cell, values: list[float]) -> None:

@@ -27,27 +27,54 @@ NOISE = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a study ended: it never changes."""
+    """How a study ended. It never changes; printed, it is a sentence.
 
-    state: str  # "decided"; "undecided", if the budget is spent; or "alarm", if the data contradict what was stated
-    arm: str | None  # the answer; of a study that is not decided the arm that leads, if any has data
+    state            "decided"; "undecided", if the budget is spent; or "alarm", if the data contradict what was stated
+    arm              the answer; of a study that is not decided the arm that leads, None if no arm has data
+    arm_index        its index
+    risk             of being wrong: delta by proof if a proven rule decided; else what is proven by now
+    delta            the risk that was accepted
+    stopping         the rule that decided
+    cost             of all results told until then
+    told             how many these are
+    alarms           a `BiasAlarm` for each contradiction of the bias bounds
+    variance_alarms  a `VarianceAlarm` for each contradiction of the stated variances
+    tolerance        an answer this close to the best is right
+    breakdown        every rival stays ruled out if all bias bounds are this many times as wide, 1000 at most; infinite
+                     if the verdict rests on none ("any" in JSON). None if it is undecided, or nobody can say.
+    untrusted        the risk without trust in any bias bound: from top and controlled fidelities alone
+    charged          the risk that what is stated is wrong, if a pilot found it: it adds to the others
+    rests_on         what the risk rests on, in words
+    because          a sentence on each alarm
+
+    >>> from mfbai import Bernoulli, Problem, create_study
+    >>> study = create_study(Problem(["old", "new"], costs=1, biases=0, family=Bernoulli()), 0.05, storage="sqlite://")
+    >>> while study.result is None:
+    ...     trial = study.ask()
+    ...     study.tell(trial, 1 if trial.arm == "new" else 0)
+    >>> verdict = study.result
+    >>> verdict.state, verdict.arm, verdict.risk, verdict.rests_on
+    ('decided', 'new', 0.05, ('values are 0 or 1',))
+    >>> print(verdict)
+    The best is 'new': the risk is 0.05 at most, if values are 0 or 1; it cost 10. It rests on no bias bound.
+    """
+
+    state: str
+    arm: str | None
     arm_index: int | None
-    risk: float  # of being wrong: delta by proof if a proven rule decided; else what is proven by now
+    risk: float
     delta: float
-    stopping: str  # the rule that decided
-    cost: float  # of all results told until then
+    stopping: str
+    cost: float
     told: int
-    alarms: tuple[BiasAlarm, ...]  # data that contradict the bias bounds
-    variance_alarms: tuple[VarianceAlarm, ...] = ()  # data that contradict the stated variances
-    tolerance: float = 0.0  # an answer this close to the best is right
-    # Every rival stays ruled out if all bias bounds are this many times as wide, 1000 at most; infinite if the verdict
-    # rests on none ("any" in JSON). None if it is undecided, or nobody can say.
+    alarms: tuple[BiasAlarm, ...]
+    variance_alarms: tuple[VarianceAlarm, ...] = ()
+    tolerance: float = 0.0
     breakdown: float | None = None
-    untrusted: float | None = None  # the risk without trust in any bias bound: from top and controlled fidelities alone
-    charged: float = 0.0  # the risk that what is stated is wrong, if a pilot found it: it adds to the others
-    # What the risk rests on, in words. It follows from the problem and the rule, and is not part of the JSON.
+    untrusted: float | None = None
+    charged: float = 0.0
     rests_on: tuple[str, ...] = ()
-    because: tuple[str, ...] = ()  # the alarms in words, likewise
+    because: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return sentences.verdict(self)

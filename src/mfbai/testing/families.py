@@ -44,7 +44,16 @@ class Laws(NamedTuple):
 
 
 def check_family(family: Family, means: Sequence[float] | None = None, steps: int = STEPS) -> None:
-    """All of the contract. `means` are four or more possible ones, well apart, that the checks are made at."""
+    """Check a family: all of its contract, with an `AssertionError` that says what it breaks.
+
+    family  such as `Gaussian(0.01)`
+    means   four or more possible ones, well apart, that the checks are made at
+    steps   how long the runs are that are compared
+
+    >>> from mfbai import Bernoulli
+    >>> from mfbai.testing import check_family
+    >>> check_family(Bernoulli())
+    """
     points = np.sort(_points(family) if means is None else np.asarray(means, dtype=np.float64))
     instance = _instance(family, points, "maximise")
     check_form(family)

@@ -27,7 +27,18 @@ ROUNDS = 100  # equal evaluations of every cell, which say nothing about which a
 def check_rule(
     rule: Rule, instance: Instance | str = "paper-4x5", steps: int = STEPS, options: Mapping[str, Any] | None = None
 ) -> None:
-    """All of the contract, in runs of uniform sampling. `options` are for rules that have some without a default."""
+    """Check a stopping rule: all of its contract, in runs of uniform sampling, with an `AssertionError` that says what
+    it breaks.
+
+    rule      as in `mfbai.stopping.RULES`
+    instance  that it is run on
+    steps     how long the runs are that are compared
+    options   for rules that have some without a default
+
+    >>> from mfbai.stopping import RULES
+    >>> from mfbai.testing import check_rule
+    >>> check_rule(RULES["stylised"], "paper-5x2")
+    """
     instance, options = check_instance(instance), options or {}
     check_records(rule, instance, options)
     check_silent_without_evidence(rule, instance, options)

@@ -27,10 +27,15 @@ Make = Callable[[], str | Storage]
 
 
 def check_storage(make: Make) -> None:
-    """All of the contract. Every call of `make` gives a place for studies that is empty.
+    """Check a storage: all of its contract, with an `AssertionError` that says what it breaks.
 
-    It returns a URL, of a place that need not exist yet; then several storages and processes are let loose on it. Or it
-    returns an open storage, if that is kept in the memory of this process and nobody else can have it.
+    make  called again and again, it gives a place for studies that is empty: a URL, of a place that need not exist yet;
+          then several storages and processes are let loose on it. Or an open storage, if that is kept in the memory of
+          this process and nobody else can have it.
+
+    >>> from mfbai.study.storage import Storage
+    >>> from mfbai.testing import check_storage
+    >>> check_storage(lambda: Storage("sqlite://", create=True))
     """
     check_names(_open(make))
     check_events(_open(make))

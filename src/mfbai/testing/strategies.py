@@ -20,7 +20,16 @@ from mfbai.testing.common import DELTAS, LONGEST, STEPS, Records, Start, digest,
 
 
 def check_strategy(strategy: Strategy, instance: Instance | str = "paper-4x5", steps: int = STEPS) -> None:
-    """All of the contract. `steps` is how long the runs are that are compared."""
+    """Check a strategy: all of its contract, with an `AssertionError` that says what it breaks.
+
+    strategy  as in `mfbai.strategies.STRATEGIES`
+    instance  that it is run on
+    steps     how long the runs are that are compared
+
+    >>> from mfbai.strategies import STRATEGIES
+    >>> from mfbai.testing import check_strategy
+    >>> check_strategy(STRATEGIES["uniform"], "paper-5x2")
+    """
     instance = check_instance(instance)
     check_ask_is_pure(strategy, instance)
     check_pending_spreads(strategy, instance)
