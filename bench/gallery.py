@@ -240,11 +240,12 @@ def paper(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
 
 
 def heat_sink(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
-    """A tolerance helps the top alone as well."""
+    """A tolerance helps the top alone as well; and there is another way of going on after the pilot."""
     given = CONTESTS["heat_sink"]
     yield from ours(problem, given)
     top = problem.fidelities[-1]
     yield f"mfbai, {top} alone, tolerance {given.zone:g}", alone(problem, given.zone)
+    yield "mfbai, bias intervals of its pilot", piloted(problem, lambda found: found.problem(bounds=CHARGED))
 
 
 CONTESTS = {
@@ -254,7 +255,7 @@ CONTESTS = {
     "game": Contest(seeds=4_000, zone=3),
     "dask": Contest(seeds=600, zone=1.5),
     "heat_sink": Contest(seeds=1_200, zone=0.004, ours=heat_sink),
-    "digits": Contest(seeds=1_000, zone=0.0008, batch=5, ours=digits),
+    "digits": Contest(seeds=1_000, zone=0.0007, batch=5, ours=digits),
     "staffing": Contest(seeds=300, zone=5),
     "prompts": Contest(seeds=6_000, zone=0.04, batch=10, first=10, ours=prompts),
     "watching": Contest(seeds=4_000, zone=0.1, ours=watching),
