@@ -104,6 +104,5 @@ def test_error_rates_have_exact_intervals(bench):
     """Clopper and Pearson: no error in 200 runs leaves 1 - 0.025^(1/200) = 1.83 %."""
     assert bench.limits(0, 200) == (0.0, pytest.approx(1 - 0.025 ** (1 / 200)))
     assert bench.limits(200, 200) == (pytest.approx(0.025 ** (1 / 200)), 1.0)
-    assert bench.limits(200, 200) == (pytest.approx(0.025 ** (1 / 200)), 1.0)
     low, high = bench.limits(11, 200)
     assert (low, high) == (pytest.approx(0.02778, abs=1e-4), pytest.approx(0.0963, abs=1e-3))
