@@ -17,13 +17,13 @@ def house(definitions):
 
 
 def test_a_battery_by_hand(house):
-    """An hour each: 2 kW too much, of which it takes 1 kW; 1 kW too little; and 3 kW too little, of which it gives 1."""
+    """An hour each: 2 kW too much, of which it takes 1; 1 kW too little; and 3 kW too little, of which it gives 1."""
     bought, sold = house.run([2.0, -1.0, -3.0], kwh=10, kw=1, hours=1.0)
     assert (bought, sold) == pytest.approx((2.0, 1.0))
 
 
 def test_a_battery_can_be_full_and_empty(house):
-    """It holds 2 kWh and begins with one: it takes one more, and 5 % are lost on the way; then it gives both, less 5 %."""
+    """It holds 2 kWh and begins with one. It takes one more, with 5 % lost on the way, and gives both, less 5 %."""
     bought, sold = house.run([4.0, -4.0], kwh=2, kw=10, hours=1.0)
     assert sold == pytest.approx(4 - 1 / 0.95)
     assert bought == pytest.approx(4 - 2 * 0.95)
