@@ -211,6 +211,8 @@ def proven(problem: mfbai.Problem, given: Contest) -> Iterator[tuple[str, Proced
 
     stage = (given.zone, DELTA, given.first)
     yield f"Kim-Nelson, zone {given.zone:g}, common seeds", at_top(code.kim_nelson, *stage)
+    cautious = given.zone / 4
+    yield f"Kim-Nelson, zone {cautious:g}, common seeds", at_top(code.kim_nelson, cautious, DELTA, given.first)
     yield f"Kim-Nelson, zone {given.zone:g}, own seeds", at_top(code.kim_nelson, *stage, False, common=False)
     yield (
         "paired t-tests, Bonferroni, 20 looks",
