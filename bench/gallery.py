@@ -10,8 +10,9 @@ procedures of a repetition see the same draws. Those that state no risk get a bu
 import argparse
 import hashlib
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from pathlib import Path
@@ -89,17 +90,23 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=200)
     parser.add_argument("--print", action="store_true", help="leave pages and pictures as they are")
     given = parser.parse_args()
+    found = {}
     for name in given.names:
         about, contest = subject(name), CONTESTS[name]
         values = table(about, contest.seeds)
-        rows = results(about.problem, values, contest, given.repetitions)
+        rows = found[name] = results(about.problem, values, contest, given.repetitions)
         lines = [*truth(about.problem, values), "", *shown(rows, about.problem, given.repetitions)]
         print("\n".join(lines), flush=True)
         if not given.print:
-            lines += ["", picture(name, rows, given.repetitions, about.file)]
-            before, rest = about.file.read_text().split(BEGIN)
-            text = "\n".join(lines)
-            about.file.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}")
+            write(about.file, [*lines, "", picture(name, rows, given.repetitions, about.file)])
+    if not given.print and set(found) == set(CONTESTS):
+        write(tools.GALLERY / "README.md", overview(found, given.repetitions))
+
+
+def write(file: Path, lines: Iterable[str]) -> None:
+    before, rest = file.read_text().split(BEGIN)
+    text = "\n".join(lines)
+    file.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}")
 
 
 # --- the values
@@ -248,17 +255,17 @@ def heat_sink(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
     yield "mfbai, bias intervals of its pilot", piloted(problem, lambda found: found.problem(bounds=CHARGED))
 
 
-CONTESTS = {
-    "own_strategy": Contest(seeds=20_000, zone=0.5, ours=own_strategy),
-    "paper": Contest(seeds=20_000, zone=0.1, batch=5, ours=paper),
-    "rod": Contest(seeds=4_000, zone=0.05, batch=5, first=5, ours=rod),
-    "game": Contest(seeds=4_000, zone=3),
-    "dask": Contest(seeds=600, zone=1.5),
-    "heat_sink": Contest(seeds=1_200, zone=0.004, ours=heat_sink),
-    "digits": Contest(seeds=1_000, zone=0.0007, batch=5, ours=digits),
+CONTESTS = {  # in the order of the gallery's list
     "staffing": Contest(seeds=300, zone=5),
+    "heat_sink": Contest(seeds=1_200, zone=0.004, ours=heat_sink),
     "prompts": Contest(seeds=6_000, zone=0.04, batch=10, first=10, ours=prompts),
+    "digits": Contest(seeds=1_000, zone=0.0007, batch=5, ours=digits),
+    "game": Contest(seeds=4_000, zone=3),
+    "paper": Contest(seeds=20_000, zone=0.1, batch=5, ours=paper),
     "watching": Contest(seeds=4_000, zone=0.1, ours=watching),
+    "dask": Contest(seeds=600, zone=1.5),
+    "own_strategy": Contest(seeds=20_000, zone=0.5, ours=own_strategy),
+    "rod": Contest(seeds=4_000, zone=0.05, batch=5, first=5, ours=rod),
 }
 
 
@@ -302,13 +309,63 @@ def shown(rows: list[Row], problem: mfbai.Problem, repetitions: int) -> Iterator
         low, high = np.quantile(row.costs, [0.1, 0.9])
         low_rate, high_rate = limits(row.errors, repetitions)
         cells = [
-            row.name,
             f"**{number(row.costs.mean())}** ± {number(half_width(row.costs))}",
             f"{number(low)} to {number(high)}",
             *([number(row.pilot) if row.pilot else ""] * has_pilots),
             f"{row.errors} ({100 * low_rate:.1f} to {100 * high_rate:.1f} %)",
         ]
-        yield f"| {' | '.join(cells)} |"
+        yield f"| {' | '.join([row.name, *(whole(cell) for cell in cells)])} |"
+
+
+COLUMNS = {  # of the gallery's own table, and the names of their procedures
+    "mfbai, the true test alone": r".* alone(?!, tolerance).*",
+    "Kim-Nelson": r"Kim-Nelson.* common seeds",
+    "Kim-Nelson, own seeds": r"Kim-Nelson.* own seeds",
+    "paired t-tests": r"paired t-tests.*",
+    "equal allocation": r"equal allocation.*",
+    "halving": r"successive halving",
+    "halving, cheap tests first": r"successive halving, .*",
+    "Optuna's pruners": r"Optuna.*",
+}
+
+
+def overview(found: dict[str, list[Row]], repetitions: int) -> Iterator[str]:
+    """All problems: what others cost over what mfbai does, as the page uses it."""
+    yield (
+        "Mean cost over that of mfbai as the page uses it, with its pilot: below 1 is cheaper. In brackets: wrong "
+        f"answers in {repetitions} repetitions at delta = {DELTA:g}, where there are any. *a to b*: several procedures, "
+        "or settings."
+    )
+    yield ""
+    yield f"| problem | {' | '.join(COLUMNS)} |"
+    yield "|---" * (1 + len(COLUMNS)) + "|"
+    for name, rows in found.items():
+        file = subject(name).file
+        way = Path(os.path.relpath(file, tools.GALLERY)).as_posix()
+        title = file.read_text().split("\n# ", 1)[-1].partition("\n")[0].removeprefix("# ")
+        others = [row for row in rows if row.kind != "ours" or not row.pilot]
+        cells = [
+            ratios([row for row in others if re.fullmatch(names, row.name)], rows[0]) for names in COLUMNS.values()
+        ]
+        yield f"| [{title}]({way}) | {' | '.join(cells)} |"
+
+
+def ratios(rows: list[Row], ours: Row) -> str:
+    if not rows:
+        return ""
+    costs = sorted(row.costs.mean() / ours.costs.mean() for row in rows)
+    errors = sorted(row.errors for row in rows)
+    told = f" ({ends(str(errors[0]), str(errors[-1]))})" if errors[-1] else ""
+    return whole(ends(*(f"{cost:.2g}" if cost < 100 else f"{cost:,.0f}" for cost in (costs[0], costs[-1]))) + told)
+
+
+def ends(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
+
+
+def whole(text: str) -> str:
+    """With blanks at which no line breaks."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def number(value: float) -> str:

@@ -31,6 +31,8 @@ nb_execution_show_tb = True
 nb_execution_in_temp = True
 nb_merge_streams = True
 nb_number_source_lines = False
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
 suppress_warnings = ["mystnb.unknown_mime_type"]
 
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "  # the button copies what one types, without prompts and output

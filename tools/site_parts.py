@@ -54,8 +54,9 @@ def add_parts(app: Any, page: str, source: list[str]) -> None:
         )
     if page in LISTS:
         source[0] = illustrated(source[0]) + menu(linked(Path(app.srcdir), page, source[0]), "")
-    if page.startswith("docs/gallery/") and page not in LISTS:
+    if page.startswith("docs/gallery/"):
         source[0] = gallery.COMMENT.sub("", source[0])
+    if page.startswith("docs/gallery/") and page not in LISTS:
         name = page.rpartition("/")[2]
         links = f'<p class="downloads">Download: <a href="{name}.ipynb" download>notebook</a> · '
         links += f'<a href="{name}.py" download>script</a></p>'

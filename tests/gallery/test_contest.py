@@ -97,7 +97,23 @@ def test_the_table_and_the_picture_say_the_same(bench, problem, rows, tmp_path, 
     assert (tmp_path / "images" / "one.png").stat().st_size > 10_000
     table = "\n".join(bench.shown(rows, problem, 12))
     for row in rows:
-        assert f"| {row.name} | **{bench.number(row.costs.mean())}** ±" in table
+        assert f"| {row.name} | **{bench.number(row.costs.mean())}**\N{NO-BREAK SPACE}±" in table
+
+
+def test_the_overview_sets_others_against_mfbai(bench, problem, rows, tmp_path, monkeypatch):
+    """A row a problem; what several procedures of a column cost and err, from the least to the most."""
+    page = tmp_path / "one.md"
+    page.write_text("---\nfront: matter\n---\n# Which of three?\n\nText.\n")
+    monkeypatch.setattr(bench, "subject", lambda name: bench.Subject(name, page, problem, "", None))
+    monkeypatch.setattr(bench.tools, "GALLERY", tmp_path)
+    heading, _, row = list(bench.overview({"one": rows}, 12))[2:]
+    cells = dict(zip(heading.split(" | "), row.replace("\N{NO-BREAK SPACE}", " ").split(" | "), strict=True))
+    cost = {row.name: row.costs.mean() for row in rows}
+    assert cells["| problem"] == "| [Which of three?](one.md)"
+    paired = cost["paired t-tests, Bonferroni, 20 looks"] / rows[0].costs.mean()
+    assert float(cells["paired t-tests"].partition(" (")[0]) == pytest.approx(paired, rel=0.06)
+    low, high = sorted(cost[f"Kim-Nelson, zone {zone}, common seeds"] for zone in ("0.4", "0.1"))
+    assert cells["Kim-Nelson"].startswith(f"{low / rows[0].costs.mean():.2g} to {high / rows[0].costs.mean():.2g}")
 
 
 def test_error_rates_have_exact_intervals(bench):
