@@ -333,7 +333,7 @@ def overview(found: dict[str, list[Row]], repetitions: int) -> Iterator[str]:
     """All problems: what others cost over what mfbai does, as the page uses it."""
     yield (
         "Mean cost over that of mfbai as the page uses it, with its pilot: below 1 is cheaper. In brackets: wrong "
-        f"answers in {repetitions} repetitions at delta = {DELTA:g}, where there are any. *a to b*: several procedures, "
+        f"answers in {repetitions} repetitions at delta = {DELTA:g}, where there are any. *a to b*: several ways, "
         "or settings."
     )
     yield ""
