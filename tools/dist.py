@@ -32,8 +32,8 @@ print(mfbai.__version__)
 """
 
 
-def use(package: Path, python: str) -> None:
-    """Install a package into an empty environment, and come to a verdict with it."""
+def use(package: Path, python: str) -> int:
+    """Install a package into an empty environment, and come to a verdict with it; returns how much was compiled."""
     with TemporaryDirectory() as folder:
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "MFBAI"))}
         env = clean | {"NUMBA_CACHE_DIR": str(Path(folder, "cache"))}
@@ -58,17 +58,17 @@ def use(package: Path, python: str) -> None:
         call(programs / "mfbai", "study", "report", "one", "--out", "report.html")
         for file in ("certificate.json", "report.html"):
             assert "The best is 'arm 4'" in call(programs / "mfbai", "study", "verify", file)
+        return len(list(Path(folder, "cache").rglob("*.part")))
 
 
 def build_sdist(out: Path) -> Path:
-    """The sources as an archive, with what belongs there, and nothing large."""
+    """The sources as an archive; tests/test_release.py says what is in it."""
     for old in out.glob("mfbai-*.tar.gz"):
         old.unlink()
     subprocess.run([sys.executable, "-m", "build", "--sdist", "--outdir", out, ROOT], check=True, capture_output=True)
     [sdist] = out.glob("mfbai-*.tar.gz")
     with tarfile.open(sdist) as archive:
-        sizes = {member.name.partition("/")[2]: member.size for member in archive.getmembers()}
-    print(f"{sdist.name}: {sdist.stat().st_size / 1e6:.1f} MB, {len(sizes)} files")
+        print(f"{sdist.name}: {sdist.stat().st_size / 1e6:.1f} MB, {len(archive.getnames())} files")
     return sdist
 
 
@@ -90,8 +90,9 @@ def main() -> None:
             continue
         for package in (wheel, sdist):
             begun = time.perf_counter()
-            use(package, python)
-            print(f"{python}: {package.name} works ({time.perf_counter() - begun:.0f} seconds)", flush=True)
+            parts = use(package, python)
+            seconds = time.perf_counter() - begun
+            print(f"{python}: {package.name} works ({seconds:.0f} seconds, {parts} parts compiled)", flush=True)
 
 
 if __name__ == "__main__":
