@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check wheel notebook pictures bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-gallery
+.PHONY: demo test check wheel dist notebook pictures bench bench-strategies bench-race bench-guarantee bench-studies bench-serve bench-gallery
 .PHONY: bench-arms bench-engines bench-noise bench-control bench-pilot bench-report bench-workers docs postgresql chromium clean
 
 demo: $(VENV)/ready
@@ -48,9 +48,14 @@ wheel: $(VENV)/dev
 	$(BIN)/python tools/wheel.py
 	MFBAI_WHEEL=$$(ls dist/mfbai-*.whl) $(BIN)/python -m pytest -q tests/test_wheel.py
 
-# The pictures of the page in docs/images.
+# A release: the wheel and the sdist, checked, and used in empty environments of each Python on the PATH.
+dist: wheel
+	$(BIN)/python tools/dist.py
+
+# The pictures in docs/images: of the page, and of a decision.
 pictures: $(VENV)/dev chromium
 	$(BIN)/python tools/pictures.py
+	$(BIN)/python tools/decision.py
 
 bench: $(VENV)/dev
 	$(BIN)/python bench/run.py

@@ -361,9 +361,9 @@ def test_what_is_no_version_is_rejected(parts, check, version):
 
 
 def test_a_changed_byte_of_the_version_is_found(html, check):
-    before = '"versions": {\n    "mfbai": "0.1.0"'
+    before = f'"versions": {{\n    "mfbai": "{mfbai.__version__}"'
     assert html.count(before) == 1
-    found = check(html.replace(before, before.replace("0.1.0", "0.1.1")))
+    found = check(html.replace(before, before.replace(mfbai.__version__, "0.1.1")))
     assert (found.confirmed, found.unchecked) == (False, False)
     assert "its part 'certificate' was changed: the digest in the file is another" in found.reason
 
