@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import difflib
 import doctest
-import importlib.util
+import importlib
 import inspect
 import io
 import os
@@ -31,6 +31,7 @@ from mfbai.model.families import FAMILIES, Family
 from mfbai.model.spec import loads
 from mfbai.stopping import RULES
 from mfbai.strategies import STRATEGIES
+from support.programs import load
 from support.seeds import fix_keys
 
 ROOT = Path(__file__).parents[1]
@@ -379,10 +380,7 @@ def test_the_table_of_the_api_has_every_call():
 @pytest.fixture(scope="module")
 def docstrings():
     """tools/docstrings.py"""
-    spec = importlib.util.spec_from_file_location("docstrings", ROOT / "tools" / "docstrings.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("tools/docstrings.py")
 
 
 def test_every_public_name_is_on_one_page_of_the_api_under_its_own_heading(docstrings):

@@ -3,12 +3,12 @@
 `python tests/test_is_it_for_me.py` writes them into the page.
 """
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 
 import mfbai
+from support.programs import load
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "guides" / "is_it_for_me.md"
@@ -18,16 +18,9 @@ CORRELATIONS = {"independent": 0.0, "common": 0.8}
 ENOUGH = 10_000  # values of an arm, more than any run takes
 
 
-def baselines():
-    spec = importlib.util.spec_from_file_location("baselines", ROOT / "examples" / "baselines.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def kim_nelson(arms, zone, seeds):
     """Mean evaluations, for normal values of deviation 1; the first arm is ahead of all others by the gap."""
-    select, correlation, spent = baselines().kim_nelson, CORRELATIONS[seeds], []
+    select, correlation, spent = load("examples/baselines.py").kim_nelson, CORRELATIONS[seeds], []
     for run in range(RUNS):
         rng = np.random.default_rng([arms, run])
         own, shared = rng.normal(size=(arms, ENOUGH)), rng.normal(size=ENOUGH)

@@ -1,28 +1,18 @@
 """examples/notebook: executed as a reader would, in a kernel of its own."""
 
-import importlib.util
 import json
-from pathlib import Path
 
 import nbformat
 import pytest
 
 from support.notebooks import Shown
-
-TOOL = Path(__file__).parents[1] / "tools" / "notebook.py"
-
-
-def load_tool():
-    spec = importlib.util.spec_from_file_location("notebook_tool", TOOL)
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
-    return tool
+from support.programs import load
 
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
     """Of each code cell; a cell that fails raises."""
-    tool = load_tool()
+    tool = load("tools/notebook.py")
     done = tool.executed(tool.NOTEBOOK, tmp_path_factory.mktemp("notebook"))
     return [cell.outputs for cell in done.cells if cell.cell_type == "code"]
 
@@ -51,7 +41,7 @@ def test_nothing_is_on_standard_error(outputs):
 
 def test_what_is_committed_is_what_comes_out(outputs):
     """But for pictures, which depend on the version of matplotlib, and the tables of pandas."""
-    cells = nbformat.read(load_tool().NOTEBOOK, as_version=4).cells
+    cells = nbformat.read(load("tools/notebook.py").NOTEBOOK, as_version=4).cells
     kept = [cell.outputs for cell in cells if cell.cell_type == "code"]
 
     def ours(shown, kind):
@@ -62,6 +52,6 @@ def test_what_is_committed_is_what_comes_out(outputs):
 
 
 def test_what_is_committed_names_no_machine(outputs):
-    text = json.dumps(nbformat.read(load_tool().NOTEBOOK, as_version=4))
+    text = json.dumps(nbformat.read(load("tools/notebook.py").NOTEBOOK, as_version=4))
     assert "/tmp/" not in text
     assert "/home/" not in text

@@ -1,19 +1,13 @@
 """tools/links.py: what it finds, and what it leaves alone."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
-TOOL = Path(__file__).parents[2] / "tools" / "links.py"
+from support.programs import load
 
 
 @pytest.fixture(scope="module")
 def links():
-    spec = importlib.util.spec_from_file_location("links", TOOL)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("tools/links.py")
 
 
 @pytest.mark.parametrize(

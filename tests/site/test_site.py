@@ -1,7 +1,6 @@
 """The site as people see it: in a browser, at phone and desktop width, light and dark."""
 
 import contextlib
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import mfbai
+from support.programs import load
 
 ROOT = Path(__file__).parents[2]
 WIDTHS = {"phone": {"width": 390, "height": 844}, "desktop": {"width": 1280, "height": 900}}
@@ -49,9 +49,7 @@ def gallery_pages():
 
 
 def test_every_link_leads_somewhere(site):
-    spec = importlib.util.spec_from_file_location("links", ROOT / "tools" / "links.py")
-    links = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(links)
+    links = load("tools/links.py")
     assert len(names(site)) > 40
     assert links.faults(site) == []
 

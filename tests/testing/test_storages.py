@@ -1,26 +1,21 @@
 """The contract of storages: ours fulfil it, so does the skeleton, and a wrong one is told what is wrong with it."""
 
 import copy
-import importlib.util
 import itertools
 import threading
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from mfbai import InvalidInput, create_study, list_studies, verify
 from mfbai.study.storage import STORAGES, Label, Storage
 from mfbai.testing import check_storage
+from support.programs import load
 from support.studies import PROBLEM, again, finish
-
-SKELETON = Path(__file__).parents[2] / "docs/developer/skeletons/storage.py"
 
 
 def load_skeleton():
-    spec = importlib.util.spec_from_file_location("skeleton_of_a_storage", SKELETON)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load("docs/developer/skeletons/storage.py")
     del STORAGES["folder"]  # for the tests of this file only
     return module
 
