@@ -198,7 +198,7 @@ class NothingToAsk(MfbaiError):  # noqa: N818
     ...     study.ask()
     ... except NothingToAsk as error:
     ...     print(str(error).partition(": ")[2])
-    1 evaluations are under way and the budget allows no more; tell their results, and ask again
+    1 evaluation is under way and the budget allows no more; tell the results, and ask again
     """
 
 

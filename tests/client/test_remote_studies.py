@@ -108,7 +108,7 @@ def test_errors_are_those_of_the_library(client, study):
         client.create_study(PROBLEM, 0.05, strategy="nothing")
     poor = client.create_study(PROBLEM, 0.05, max_cost=0.15)
     poor.ask()
-    with pytest.raises(NothingToAsk, match="1 evaluations are under way"):
+    with pytest.raises(NothingToAsk, match="1 evaluation is under way"):
         poor.ask()
 
 

@@ -57,7 +57,7 @@ def test_a_batch_at_the_beginning_is_handed_out_and_no_more(strategy):
     study = create_study(PROBLEM, 0.05, storage=MEMORY, strategy=strategy)
     assert len(study.ask_many(1000)) == surplus.FIRST
     told = f"has nothing to hand out now: {surplus.FIRST} evaluations are under way, and too little is known to choose "
-    unchanged_in_memory(study, told + "more; tell their results, and ask again")
+    unchanged_in_memory(study, told + "more; tell the results, and ask again")
 
 
 def unchanged_in_memory(study, told):
@@ -108,7 +108,7 @@ def test_what_may_decide_is_waited_for():
     study = told_evenly(300, 0.37)
     trials = ask_all(study)
     assert surplus.LITTLE * 300 - 1 <= len(trials) <= surplus.LITTLE * 300
-    unchanged_in_memory(study, f"{len(trials)} evaluations are under way, and their results may well decide; tell them")
+    unchanged_in_memory(study, f"{len(trials)} evaluations are under way, and the results may well decide; tell them")
 
 
 def test_far_from_a_verdict_a_quarter_of_what_counts_is_under_way():
@@ -125,7 +125,7 @@ def test_rules_that_are_not_proven_are_not_foreseen():
 def test_the_budget_is_named_first():
     study = create_study(PROBLEM, 0.05, storage=MEMORY, max_cost=1.05)
     assert len(study.ask_many(1000)) == 10
-    unchanged_in_memory(study, "10 evaluations are under way and the budget allows no more; tell their results")
+    unchanged_in_memory(study, "10 evaluations are under way and the budget allows no more; tell the results")
 
 
 @settings(max_examples=60, deadline=None)

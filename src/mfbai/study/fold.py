@@ -345,6 +345,9 @@ class Fold:
         held = self.waiting.items() if self.settings.ordered else ((n, self.waiting.get(n)) for n in queue)
         return queue[0], sum(1 for _, told in held if told and told[1])  # failed trials have no values
 
+    def under_way(self) -> str:
+        return f"{len(self.open)} evaluation{'s are' if len(self.open) != 1 else ' is'} under way"
+
     def obstacle(self, cell: Cell) -> str | None:
         """Why an evaluation of a cell must not be handed out now, and what to do about it; None if it may be.
 
@@ -352,7 +355,7 @@ class Fold:
         Many is as many as count already, and twice as many as are under way: some are merely slower.
         """
         if not self.affords(cell):
-            return f"{len(self.open)} evaluations are under way and the budget allows no more; tell their results"
+            return f"{self.under_way()} and the budget allows no more; tell the results"
         seen = self.settings.problem.seen_as(cell[1])
         if seen < 0:
             once = f"the value of {self.settings.problem.arms[cell[0]]!r} is under way, and needed only once; tell it"

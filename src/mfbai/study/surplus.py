@@ -64,11 +64,10 @@ def surplus(fold: Fold, cell: Cell) -> str | None:
     fold.flush()
     cost = float((fold.pending * fold.model.cost).sum() + fold.settings.problem.costs[cell])
     spent = float(fold.stats.spent[0])
-    under_way = f"{len(fold.open)} evaluations are under way"
     if cost > MOST * spent:
-        return f"{under_way}, and too little is known to choose more; tell their results"
+        return f"{fold.under_way()}, and too little is known to choose more; tell the results"
     if cost > LITTLE * spent and may_decide(fold):
-        return f"{under_way}, and their results may well decide; tell them"
+        return f"{fold.under_way()}, and the results may well decide; tell them"
     return None
 
 
