@@ -21,7 +21,7 @@ from mfbai.strategies.interface import SEEDS
 EXAMPLES = Path(__file__).parents[1] / "examples"
 DELTA = 0.05
 MORE_SEEDS = 32  # that a pilot may ask for
-MANY = 100_000  # seeds that are drawn for each purpose
+MANY = 100_000  # seeds that are drawn for each purpose, and twice as many where a rare study takes more
 
 
 class Found(NamedTuple):
@@ -40,26 +40,27 @@ class Draws:
         self.repetition = repetition
         self.top = problem.fidelities[-1]
         rng = np.random.default_rng(repetition)
-        self.own, self.others, self.pilot = rng.integers(len(values), size=(3, MANY))
+        own, self.others, self.pilot = rng.integers(len(values), size=(3, MANY))
         self.of_arms = rng.integers(len(values), size=(problem.n_arms, MANY))
+        self.own = np.concatenate([own, rng.integers(len(values), size=MANY)])
 
     def value(self, arm: int, number: int) -> float:
         """At the top."""
-        return float(self.values[self.top][arm, self.own[number % MANY]])
+        return float(self.values[self.top][arm, self.own[number]])
 
     def apart(self, arm: int, number: int) -> float:
         """At the top, where every arm has seeds of its own."""
-        return float(self.values[self.top][arm, self.of_arms[arm, number % MANY]])
+        return float(self.values[self.top][arm, self.of_arms[arm, number]])
 
     def at(self, arm: int, fidelity: str, number: int) -> float:
         """At any fidelity, on common seeds."""
-        return float(self.values[fidelity][arm, self.own[number % MANY]])
+        return float(self.values[fidelity][arm, self.own[number]])
 
     def parts(self, by: str, others: int, arm: int, number: int) -> list[float]:
         """Of a controlled value: the first two share a seed."""
         beside = self.values[by][arm]
-        alone = self.others[np.arange(number * others, (number + 1) * others) % MANY]
-        return [self.value(arm, number), float(beside[self.own[number % MANY]]), *beside[alone].tolist()]
+        alone = self.others[np.arange(number * others, (number + 1) * others)]
+        return [self.value(arm, number), float(beside[self.own[number]]), *beside[alone].tolist()]
 
 
 Procedure = Callable[[Draws], Found]

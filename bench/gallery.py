@@ -98,7 +98,8 @@ def main() -> None:
         lines = [*truth(about.problem, values), "", *shown(rows, about.problem, given.repetitions)]
         print("\n".join(lines), flush=True)
         if not given.print:
-            write(about.file, [*lines, "", picture(name, rows, given.repetitions, about.file)])
+            drawn = picture(name, rows, given.repetitions, about.file)
+            write(about.file, [*lines, "", beginnings(about.problem, contest), "", drawn])
     if not given.print and set(found) == set(CONTESTS):
         write(tools.GALLERY / "README.md", overview(found, given.repetitions))
 
@@ -179,10 +180,10 @@ def rod(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
         plain = [m for m, control in enumerate(limited.controls) if control is None]
         return limited.only(plain).only([len(plain) - 1])
 
-    yield "mfbai, controlled; proxies stated", piloted(stated, with_proxy, arms=two)
-    yield "mfbai, n512 alone; proxy stated", alone(stated)
     yield "mfbai, controlled; variances from the pilot", piloted(problem, with_limits, arms=two)
     yield "mfbai, n512 alone; variances from the pilot", piloted(problem, top_with_limits, arms=two)
+    yield "mfbai, controlled; proxies stated", piloted(stated, with_proxy, arms=two)
+    yield "mfbai, n512 alone; proxy stated", alone(stated)
     yield "mfbai, as the pilot says; differences symmetric", piloted(problem, mfbai.Pilot.problem, arms=two)
     yield "mfbai, n512 alone; noise symmetric", alone(problem)
     yield "mfbai, n512 alone; common seeds", alone(problem, seeds="common")
@@ -214,7 +215,8 @@ def digits(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
 def watching(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
     """As others, but the page has the tolerance."""
     *others, tolerant = ours(problem, CONTESTS["watching"])
-    yield from (tolerant, *others)
+    zone = CONTESTS["watching"].zone
+    yield from (tolerant, (f"mfbai, {problem.fidelities[-1]} alone, tolerance {zone:g}", alone(problem, zone)), *others)
 
 
 def own_strategy(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
@@ -280,7 +282,8 @@ def truth(problem: mfbai.Problem, values: np.ndarray) -> Iterator[str]:
     behind = at_top[:, [best]] - at_top
     yield (
         f"The truth, from {len(values):,} seeds: `{problem.arms[best]}` is the best. Of the others, how far they are "
-        "behind it, the deviation and the skewness of that difference at one seed, and their correlation with it"
+        "behind it, the deviation and the skewness of that difference at one seed (where it is positive, a proof that "
+        "takes differences to be symmetric can mislead), and their correlation with it"
         + ("; and of all, the correlation of cheap and true values at one seed:" if cheap else ":")
     )
     yield ""
@@ -300,9 +303,10 @@ def truth(problem: mfbai.Problem, values: np.ndarray) -> Iterator[str]:
 
 
 def shown(rows: list[Row], problem: mfbai.Problem, repetitions: int) -> Iterator[str]:
-    yield f"{repetitions} repetitions at delta = {DELTA:g}, with 95 % intervals; pilots are included in costs:"
-    yield ""
     has_pilots = any(row.pilot for row in rows)
+    told = "; costs include pilots, which take more seeds once if they ask for a few" * has_pilots
+    yield f"{repetitions} repetitions at delta = {DELTA:g}, with 95 % intervals{told}:"
+    yield ""
     yield f"| procedure | mean cost | 80 % of runs |{' of this, pilot |' * has_pilots} wrong answers |"
     yield "|---|---|---|---|" + "---|" * has_pilots
     for row in rows:
@@ -317,8 +321,17 @@ def shown(rows: list[Row], problem: mfbai.Problem, repetitions: int) -> Iterator
         yield f"| {' | '.join([row.name, *(whole(cell) for cell in cells)])} |"
 
 
+def beginnings(problem: mfbai.Problem, contest: Contest) -> str:
+    """The least that others can spend: where they do, they would have needed less."""
+    cost = float(problem.costs[:, -1].sum())
+    return (
+        f"Kim and Nelson's procedure and equal allocation begin with {contest.first} evaluations of each arm, for "
+        f"{number(contest.first * cost)}; the t-tests with {contest.batch}, for {number(contest.batch * cost)}."
+    )
+
+
 COLUMNS = {  # of the gallery's own table, and the names of their procedures
-    "mfbai, the true test alone": r".* alone(?!, tolerance).*",
+    "mfbai, the true test alone": r".* alone.*",
     "Kim-Nelson": r"Kim-Nelson.* common seeds",
     "Kim-Nelson, own seeds": r"Kim-Nelson.* own seeds",
     "paired t-tests": r"paired t-tests.*",
@@ -343,11 +356,15 @@ def overview(found: dict[str, list[Row]], repetitions: int) -> Iterator[str]:
         file = subject(name).file
         way = Path(os.path.relpath(file, tools.GALLERY)).as_posix()
         title = file.read_text().split("\n# ", 1)[-1].partition("\n")[0].removeprefix("# ")
-        others = [row for row in rows if row.kind != "ours" or not row.pilot]
+        others = [row for row in rows if row.kind != "ours" or (not row.pilot and tolerant(row) == tolerant(rows[0]))]
         cells = [
             ratios([row for row in others if re.fullmatch(names, row.name)], rows[0]) for names in COLUMNS.values()
         ]
         yield f"| [{title}]({way}) | {' | '.join(cells)} |"
+
+
+def tolerant(row: Row) -> bool:
+    return "tolerance" in row.name
 
 
 def ratios(rows: list[Row], ours: Row) -> str:

@@ -64,9 +64,9 @@ def slope(arms, alpha, first, common):
 def paired_t(value, arms, alpha, batch=10, looks=20):
     """Look after each batch, and drop the arms that a paired t-test finds worse than the one of the best mean.
 
-    The tests are one-sided at the level alpha / ((arms - 1) looks), Bonferroni's share. After the last look the arm of
-    the best mean is chosen. This is what careful people do; as the leader is picked by the same values that it is
-    tested on, it is not exactly what the t-test allows.
+    The tests are one-sided at the level alpha / ((arms - 1) looks), Bonferroni's share: for normal values the best arm
+    is ever dropped with a probability of alpha at most, whichever arm leads. After the last look the arm of the best
+    mean is chosen, and no test stands behind that.
     """
     level = alpha / ((arms - 1) * looks)
     left = np.arange(arms)
