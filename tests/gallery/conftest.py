@@ -1,6 +1,7 @@
 """The pages of the gallery, without what they run."""
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -17,3 +18,9 @@ def gallery():
 def definitions(gallery):
     """What the page of a name defines: its problem, `evaluate` and constants."""
     return cache(lambda name: gallery.definitions(gallery.GALLERY / f"{name}.md"))
+
+
+@pytest.fixture(scope="module")
+def page(definitions, request):
+    """That of the page that a file of tests is named after."""
+    return definitions(Path(request.module.__file__).stem.removeprefix("test_"))

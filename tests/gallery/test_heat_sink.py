@@ -7,11 +7,6 @@ LENGTH = 24.0  # mm, of the slab
 
 
 @pytest.fixture(scope="module")
-def page(definitions):
-    return definitions("heat_sink")
-
-
-@pytest.fixture(scope="module")
 def slab(page):
     """Heat comes in below and leaves above; the sides are insulated. The model, for so many cells to a square."""
 

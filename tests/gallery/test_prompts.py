@@ -11,11 +11,6 @@ ITEMS = 500
 
 
 @pytest.fixture(scope="module")
-def page(definitions):
-    return definitions("prompts")
-
-
-@pytest.fixture(scope="module")
 def values(page):
     """(items, K, M)"""
     arms, graders = page.problem.arms, page.problem.fidelities

@@ -9,11 +9,6 @@ YEARS = 120
 
 
 @pytest.fixture(scope="module")
-def page(definitions):
-    return definitions("watching")
-
-
-@pytest.fixture(scope="module")
 def values(page):
     """(years, K, M)"""
     arms, fidelities = page.problem.arms, page.problem.fidelities
