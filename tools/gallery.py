@@ -72,16 +72,34 @@ def notebook(page: Path) -> str:
     return nbformat.writes(made) + "\n"
 
 
+SHOW = """# What ends a cell is printed here, and a picture saved, where a notebook would show it.
+def show(thing, numbers=count(1)):
+    if hasattr(thing, "savefig"):
+        thing.savefig(thing := f"{Path(__file__).stem}-{next(numbers)}.png")
+    print(thing)
+"""
+
+
 def script(page: Path) -> str:
     """The page as a Python script in cells, its text in comments."""
-    parts = []
+    parts = [f"from itertools import count\nfrom pathlib import Path\n\n\n{SHOW}"]
     for cell in cells(page):
         if cell.is_code:
-            parts.append(f"# %%\n{cell.text}\n")
+            parts.append(f"# %%\n{shown(cell.text)}\n")
         else:
             lines = unlinked(cell.text).splitlines()
             parts.append("\n".join(["# %% [markdown]", *(f"# {line}".rstrip() for line in lines)]) + "\n")
     return "\n".join(parts)
+
+
+def shown(code: str) -> str:
+    """With a call of `show` for a value at the end."""
+    last = ast.parse(code).body[-1]
+    if not isinstance(last, ast.Expr) or (isinstance(last.value, ast.Call) and ast.unparse(last.value.func) == "print"):
+        return code
+    lines = code.splitlines()
+    value = "\n".join(lines[last.lineno - 1 : last.end_lineno])
+    return "\n".join([*lines[: last.lineno - 1], f"show({value})", *lines[last.end_lineno :]])
 
 
 def unlinked(text: str) -> str:

@@ -25,6 +25,8 @@ LINK = re.compile(  # of a line of a list
     re.MULTILINE,
 )
 INDEX = "docs/README"
+DOWNLOADS = {"ipynb": "notebook", "py": "script"}
+NEEDS = 'In a clone, <code>pip install ".[examples]"</code> installs what they need.'
 GALLERY, _ = LISTS = ("docs/gallery/README", "docs/api/README")
 
 
@@ -58,8 +60,8 @@ def add_parts(app: Any, page: str, source: list[str]) -> None:
         source[0] = gallery.COMMENT.sub("", source[0])
     if page.startswith("docs/gallery/") and page not in LISTS:
         name = page.rpartition("/")[2]
-        links = f'<p class="downloads">Download: <a href="{name}.ipynb" download>notebook</a> · '
-        links += f'<a href="{name}.py" download>script</a></p>'
+        ways = (f'<a href="{name}.{kind}" download>{title}</a>' for kind, title in DOWNLOADS.items())
+        links = f'<p class="downloads">Download: {" · ".join(ways)}. {NEEDS}</p>'
         source[0] = re.sub(r"^(# [^\n]+\n)", rf"\1\n{links}\n", source[0], count=1, flags=re.MULTILINE)
 
 
@@ -133,7 +135,7 @@ def overview(root: Path) -> Iterator[str]:
         yield f"\n## {title}\n"
         for page, found in zip(linked(root, INDEX, body), LINK.finditer(body), strict=True):
             about = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", found["about"])
-            yield f"- [{found['title']}](_sources/{page}{Path(found['way']).suffix}.txt){about}"
+            yield f"- {source_of(page, found)}{about}"
             if page == GALLERY:  # the pages of the API are made of the docstrings, which api.txt has
                 yield from listed(root, page)
 
@@ -141,7 +143,11 @@ def overview(root: Path) -> Iterator[str]:
 def listed(root: Path, page: str) -> Iterator[str]:
     text = (root / f"{page}.md").read_text()
     for there, found in zip(linked(root, page, text), LINK.finditer(text), strict=True):
-        yield f"  - [{found['title']}](_sources/{there}.md.txt)"
+        yield f"  - {source_of(there, found)}"
+
+
+def source_of(page: str, found: re.Match[str]) -> str:
+    return f"[{found['title']}](_sources/{page}{Path(found['way']).suffix}.txt)"
 
 
 def public_names() -> Iterator[str]:
