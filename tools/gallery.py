@@ -72,17 +72,19 @@ def notebook(page: Path) -> str:
     return nbformat.writes(made) + "\n"
 
 
-SHOW = """# What ends a cell is printed here, and a picture saved, where a notebook would show it.
+SHOW = """
+# What ends a cell is printed here, and a picture saved, where a notebook would show it.
 def show(thing, numbers=count(1)):
     if hasattr(thing, "savefig"):
         thing.savefig(thing := f"{Path(__file__).stem}-{next(numbers)}.png")
-    print(thing)
+    if thing is not None:
+        print(thing)
 """
 
 
 def script(page: Path) -> str:
     """The page as a Python script in cells, its text in comments."""
-    parts = [f"from itertools import count\nfrom pathlib import Path\n\n\n{SHOW}"]
+    parts = [f"from itertools import count\nfrom pathlib import Path\n\n{SHOW}"]
     for cell in cells(page):
         if cell.is_code:
             parts.append(f"# %%\n{shown(cell.text)}\n")
@@ -93,13 +95,13 @@ def script(page: Path) -> str:
 
 
 def shown(code: str) -> str:
-    """With a call of `show` for a value at the end."""
-    last = ast.parse(code).body[-1]
-    if not isinstance(last, ast.Expr) or (isinstance(last.value, ast.Call) and ast.unparse(last.value.func) == "print"):
+    """With a call of `show` around what ends the cell, if that is a value."""
+    body = ast.parse(code).body
+    if not body or not isinstance(body[-1], ast.Expr) or ast.unparse(body[-1]).startswith("print("):
         return code
-    lines = code.splitlines()
-    value = "\n".join(lines[last.lineno - 1 : last.end_lineno])
-    return "\n".join([*lines[: last.lineno - 1], f"show({value})", *lines[last.end_lineno :]])
+    value = ast.get_source_segment(code, body[-1])
+    before, _, after = code.rpartition(str(value))
+    return f"{before}show({value}){after}"
 
 
 def unlinked(text: str) -> str:

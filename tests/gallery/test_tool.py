@@ -56,6 +56,32 @@ for arm in ARMS:
     print(arm)
 ```
 
+```{code-cell}
+class Drawing:
+    def savefig(self, file):
+        open(file, "w").close()
+
+
+Drawing()
+```
+
+```{code-cell}
+# The worst comes last.
+sorted(
+    ARMS,
+    reverse=True,
+)  # in this order
+```
+
+```{code-cell}
+ARMS.index("a") and None
+None
+```
+
+```{code-cell}
+# Nothing to do.
+```
+
 ```text
 no cell
 ```
@@ -71,12 +97,13 @@ def page(tmp_path):
 
 def test_cells_are_text_and_code_in_turn_without_options_and_comments(gallery, page):
     cells = gallery.cells(page)
-    assert [cell.is_code for cell in cells] == [False, True, False, True, False, True, False]
+    kinds = [False, True, False, True, False, True, True, True, True, True, False]
+    assert [cell.is_code for cell in cells] == kinds
     assert cells[0].text.startswith("# Which of two?")
     assert cells[3].text == 'print(evaluate("a", "true", 1) < 2)'
     assert cells[4].text == "| procedure | mean cost |\n|---|---|\n| mfbai | 1 |"
     assert cells[5].text.startswith("x: int = 3")
-    assert cells[6].text == "```text\nno cell\n```"
+    assert cells[-1].text == "```text\nno cell\n```"
 
 
 def test_definitions_are_made_without_running_the_page(gallery, page, capsys):
@@ -105,10 +132,11 @@ def test_the_notebook_is_valid_and_the_same_every_time(gallery, page):
     assert "![" not in first
 
 
-def test_the_script_runs(gallery, page, tmp_path):
+def test_the_script_runs_and_shows_what_a_notebook_would(gallery, page, tmp_path):
     script = tmp_path / "two.py"
     script.write_text(gallery.script(page))
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "this runs\nTrue\na\nb\n"
+    assert done.stdout == "this runs\nTrue\na\nb\ntwo-1.png\n['b', 'a']\n"
+    assert (tmp_path / "two-1.png").is_file()
     assert "# # Which of two?" in script.read_text()
