@@ -43,3 +43,17 @@ def listed(names: Sequence[str], before_last: str = "and") -> str:
     ('a', 'a, b and c', 'a or b')
     """
     return f" {before_last} ".join([", ".join(names[:-1]), names[-1]][len(names) == 1 :])
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """A table: the first column begins at the left, the others end at the right.
+
+    >>> print(columns([["arm", "mean"], ["plain", "0.5"]]))
+    arm    mean
+    plain   0.5
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join([first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]).rstrip() for first, *others in rows
+    )
+    return "\n".join(lines)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mfbai
-from mfbai import InvalidInput
+from mfbai import InvalidInput, Problem, Symmetric
 from mfbai.analysis.pilot import read_pilot
 from mfbai.model.spec import loads
 from support.pilots import changed, draw_pilot, make_problem, rows_of
@@ -62,6 +62,23 @@ def test_what_pays_is_found_and_close_to_the_best():
 
 
 # --- advice
+
+
+@pytest.mark.parametrize("dear", [2.0, [[2.0, 1.0], [3.0, 2.5]]])
+def test_the_true_test_in_the_wrong_place_is_refused(dear):
+    costs = dear if isinstance(dear, list) else [dear, 1.0]
+    swapped = Problem(2, costs, None, Symmetric(0, 1), fidelities=["true", "cheap"])
+    rows = [(arm, m, seed, 0.1 * seed + m) for arm in range(2) for m in range(2) for seed in range(3)]
+    with pytest.raises(InvalidInput, match="'true' costs more than 'cheap', which is the last, and so the true one"):
+        mfbai.pilot(rows, swapped)
+    with pytest.raises(InvalidInput, match="put the true one last"):
+        mfbai.pilot(lambda *_: 1 / 0, swapped)
+
+
+def test_a_cheap_test_that_costs_more_for_some_arms_is_none_in_the_wrong_place():
+    mixed = Problem(2, [[2.0, 1.0], [0.5, 1.0]], None, Symmetric(0, 1))
+    rows = [(arm, m, seed, 0.1 * seed + m) for arm in range(2) for m in range(2) for seed in range(3)]
+    assert mfbai.pilot(rows, mixed).seeds == 3
 
 
 def test_advice_in_one_sentence():

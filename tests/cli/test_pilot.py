@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import mfbai
 from mfbai.model.spec import load
 from support.interrupts import start, wait_until
 
@@ -46,10 +47,33 @@ def test_from_a_spec_without_biases_to_one_with_a_control(folder, succeed):
     out = succeed("pilot", "designs.toml", "--command", COMMAND, "--spec", "out.toml", "--plot", "pilot.png")
     assert out.startswith("Control 'fine' by 'coarse' with ")
     assert "The values are in designs-pilot.csv" in out
+    assert out.endswith("Next: mfbai study create out.toml --name NAME --delta 0.05\n")
     assert "fine alone" in out
     assert load("out.toml").controls[1].by == 0
     assert (folder / "out.toml").read_text().startswith("# From a pilot of 8 seeds and 3 arms")
     assert (folder / "pilot.png").stat().st_size > 10_000
+
+
+def test_a_small_pilot_says_how_to_go_on(folder, succeed):
+    """It goes on as it says, with the values that it has."""
+    out = succeed("pilot", "designs.toml", "--command", COMMAND, "--seeds", "2")
+    assert out.startswith("Evaluate 6 more seeds ")
+    assert out.endswith("Next: the same command with --seeds 8; what is evaluated stays.\n")
+    out = succeed("pilot", "designs.toml", "--command", COMMAND, "--seeds", "8")
+    assert out.startswith("Control ")
+    assert out.endswith("Next: the same command with --spec FILE writes the problem to go on with.\n")
+
+
+def test_what_is_printed_is_what_print_shows(folder, succeed):
+    succeed("pilot", "designs.toml", "--command", COMMAND)
+    out = succeed("pilot", "designs.toml", "--csv", "designs-pilot.csv")
+    assert out.startswith(f"{mfbai.pilot('designs-pilot.csv', mfbai.load('designs.toml', ties=True))}\n\n")
+
+
+def test_a_program_that_is_not_told_the_arm_is_refused(folder, refuse):
+    err = refuse("pilot", "designs.toml", "--command", COMMAND.replace("{arm}", "deep"))
+    assert "--command has no {arm}: the program would not know what to evaluate" in err
+    assert (folder / "designs-pilot.csv").read_text() == "arm,fidelity,seed,value\n"
 
 
 def test_the_values_can_be_analysed_again_in_other_ways(folder, succeed):

@@ -161,7 +161,7 @@ def test_a_program_whose_values_contradict_the_bounds_is_stopped_and_the_study_r
     (folder / "off.py").write_text(f"import sys\nprint({OFF!r}[sys.argv[1]] + int(sys.argv[2]) % 7 / 1000)")
     audited = ("--audit", "0.5", "--on-alarm", "stop")
     succeed("study", "create", "study.toml", "--name", "off", "--delta", "0.05", *audited)
-    program = f"{sys.executable} off.py {{fidelity}} {{seed}}"
+    program = f"{sys.executable} off.py {{fidelity}} {{seed}} {{arm}}"
     code, out, err = mfbai_command("study", "run", "off", "--command", program)
     assert code == 1
     assert out.startswith("Stopped by an alarm, without an answer")

@@ -57,7 +57,7 @@ def test_a_timeout_that_is_no_time_is_refused(refuse, study, timeout):
 
 def test_three_failures_of_a_cell_in_a_row_end_the_run(mfbai_command, study, monkeypatch):
     monkeypatch.setattr(program.Command, "__call__", lambda self, trial: (_ for _ in ()).throw(EvaluationFailed("no")))
-    code, _, err = mfbai_command("study", "run", "designs", "--command", "false")
+    code, _, err = mfbai_command("study", "run", "designs", "--command", "false {arm}")
     assert code == 1
     assert err.count("failed: trial") >= 3
     assert "study 'designs' is kept; run the same command to resume" in err

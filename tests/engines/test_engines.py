@@ -105,6 +105,7 @@ def test_an_exception_shows_the_worker_s_traceback_and_the_study_can_go_on(execu
         identify(lambda arm, fidelity, seed: deep_inside(arm), PROBLEM, 0.05, **call)
     seen = "".join(caught.value.__notes__) if hasattr(caught.value, "__notes__") else ""
     local = engine_name in ("threads", "thread pool")
+    assert "while evaluating '" in seen
     assert local or "deep_inside" in seen
     assert not local or any(entry.name == "deep_inside" for entry in caught.traceback)
     assert identify(evaluate, PROBLEM, 0.05, **call).arm == "wide"

@@ -1,11 +1,12 @@
 """A study whose results contradict what was stated stops, says why, and can be checked."""
 
 import json
+import random
 
 import numpy as np
 import pytest
 
-from mfbai import InvalidInput, StudyOver, Symmetric, create_study, identify, verify
+from mfbai import InvalidInput, Problem, StudyOver, Symmetric, create_study, identify, verify
 from mfbai.study import ledger
 from mfbai.study.status import status_from_dict
 from mfbai.study.study import Study
@@ -33,6 +34,18 @@ def test_an_alarm_ends_the_study_and_says_what_contradicts_what(stopped):
     assert again(stopped).result == verdict
     with pytest.raises(StudyOver, match="is over: Stopped by an alarm"):
         stopped.ask()
+
+
+def test_means_beyond_the_range_are_told_from_wrong_bias_bounds():
+    """Percents where the family was told 0 to 1."""
+    means = {"a": 50, "b": 60, "c": 70}
+    problem = Problem(list(means), costs=1, biases=0, family=Symmetric(0, 1), fidelities=["true"])
+    luck = random.Random(1)
+    text = str(identify(lambda arm, *_: luck.gauss(means[arm], 5), problem, 0.05))
+    assert "RANGE ALARM: The mean of " in text
+    assert "seems to be outside of 0 to 1, the range of the family. If it were inside, this would" in text
+    assert text.endswith("Create another study, of a family with a wider range.")
+    assert "bias bound" not in text
 
 
 def test_results_under_way_come_late(study):

@@ -9,5 +9,6 @@ onward          the problem to go on with after a pilot, and what it rests on
 variance        whether results vary more than was stated
 oracle          the least possible cost, C*, and the shares that attain it, with a certificate
 cutting_planes  a slower method for the oracle, for what the fast one cannot do
+plain           what a pilot found, as text
 literature      what was believed before
 """

@@ -32,6 +32,11 @@ def plain_fidelities(problem: Problem) -> list[int]:
     if problem.deterministic[-1]:
         told = f"{problem.fidelities[-1]!r} is deterministic: one value settles an arm, and no pilot is needed"
         raise InvalidInput([Fault("problem", told)])
+    top = problem.costs[:, -1]
+    dearer = [problem.fidelities[m] for m in plain[:-1] if problem.unbounded[m] and (problem.costs[:, m] > top).all()]
+    if dearer:
+        told = f"{dearer[0]!r} costs more than {problem.fidelities[-1]!r}, which is the last, and so the true one"
+        raise InvalidInput([Fault("fidelities", f"{told}: put the true one last, or leave the dear one out")])
     return plain
 
 

@@ -206,6 +206,11 @@ class Pilot:
         arms = "1 arm" if len(self.arms) == 1 else f"{len(self.arms)} arms"
         return f"<Pilot of {arms}, {self.seeds} seeds: {self.advice}>"
 
+    def __str__(self) -> str:
+        from mfbai.analysis.plain import pilot_as_text
+
+        return pilot_as_text(self.onward())
+
     def _repr_html_(self) -> str:
         from mfbai.analysis.markup import pilot_as_html  # for notebooks alone
 

@@ -12,6 +12,8 @@ from mfbai.text import listed
 
 if TYPE_CHECKING:
     from mfbai.errors import Faults
+    from mfbai.study.jobs import Agenda
+    from mfbai.study.program import Command
 
 JSON = typer.Option(False, "--json", help="Print JSON, for programs.")
 STORAGE = typer.Option(help="The database: sqlite:///FILE, or postgresql://USER@HOST/DATABASE.")
@@ -106,6 +108,18 @@ def check_program(faults: Faults, workers: int | None, timeout: float, retries: 
     if retries < 0:
         faults.add("--retries", f"is {retries}: give 0 or more")
     faults.raise_if_any("call")
+
+
+def read_program(command: str, agenda: Agenda, shell: bool, timeout: float, retries: int) -> Command:
+    """The program of `--command`."""
+    from mfbai.errors import Fault, InvalidInput
+    from mfbai.study.program import Command
+
+    program = Command(command, agenda, shell=shell, timeout=timeout, retries=retries)
+    if not program.knows_arm:
+        told = "has no {arm}: the program would not know what to evaluate; give it as in 'python evaluate.py {arm}'"
+        raise InvalidInput([Fault("--command", told)])
+    return program
 
 
 def read_settings(faults: Faults, settings: list[str]) -> dict[str, float]:

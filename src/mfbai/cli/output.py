@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,11 @@ def console() -> Console:
     from rich.console import Console
 
     return Console(width=None if sys.stdout.isatty() else 140, highlight=False)
+
+
+def quoted(text: str) -> str:
+    """As a shell takes it for one word."""
+    return shlex.quote(text)
 
 
 def print_json(value: Any) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from mfbai.cli.options import COMMAND, JSON, RETRIES, SHELL, TIMEOUT, WORKERS, check_program, number
-from mfbai.cli.output import print_json
+from mfbai.cli.options import COMMAND, JSON, RETRIES, SHELL, TIMEOUT, WORKERS, check_program, number, read_program
+from mfbai.cli.output import print_json, quoted
 
 if TYPE_CHECKING:
     from mfbai.analysis.pilot import Pilot
@@ -60,7 +60,7 @@ def pilot(
     check_program(Faults(), workers, timeout, retries)
     call = check(spec, command, seeds, arms, csv, out, bounds, variances, plot)
     from mfbai.analysis.pilot import read_pilot
-    from mfbai.cli.views.pilot import print_pilot
+    from mfbai.analysis.plain import pilot_as_text
     from mfbai.textfiles import write_text
 
     if command is None:
@@ -81,10 +81,17 @@ def pilot(
     if as_json:
         print_json({**found.to_dict(call.bounds, call.variances), "spec": text})
         return
-    print_pilot(onward)
-    typer.echo()
+    advice, _, rest = pilot_as_text(onward).partition("\n")
+    typer.secho(advice, bold=True)
+    typer.echo(f"{rest}\n")
     for what, file in written.items():
         typer.echo(f"{what} {file}")
+    if found.more_seeds is not None and command is not None:
+        typer.echo(f"Next: the same command with --seeds {found.seeds + found.more_seeds}; what is evaluated stays.")
+    elif out is not None:
+        typer.echo(f"Next: mfbai study create {quoted(str(out))} --name NAME --delta 0.05")
+    else:
+        typer.echo("Next: the same command with --spec FILE writes the problem to go on with.")
 
 
 class Call(NamedTuple):
@@ -161,11 +168,10 @@ def check_family(faults: Faults, problem: Problem, variances: str | None) -> Non
 
 def run(call: Call, command: str, seeds: int, workers: int, timeout: float, retries: int, shell: bool) -> Pilot:
     from mfbai.study.pilot import conclude, open_notes, progress
-    from mfbai.study.program import Command
     from mfbai.study.workers import Crew
 
     with open_notes(call.problem, seeds, call.arms, call.csv) as notes:
-        program = Command(command, notes, shell=shell, timeout=timeout, retries=retries)
+        program = read_program(command, notes, shell, timeout, retries)
         crew = Crew(notes, program, workers)
         try:
             with progress(notes) as show:

@@ -38,7 +38,11 @@ class Function:
         self.__qualname__ = getattr(function, "__qualname__", type(function).__qualname__)
 
     def __call__(self, what: Trial | Part) -> float:
-        return self.function(what.arm, what.fidelity, what.seed)
+        try:
+            return self.function(what.arm, what.fidelity, what.seed)
+        except Exception as error:
+            error.add_note(f"while evaluating {what.arm!r} at {what.fidelity!r} with seed {what.seed}")
+            raise
 
 
 @dataclass(eq=False)

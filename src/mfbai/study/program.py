@@ -18,6 +18,7 @@ from mfbai.study.status import Part, Trial
 from mfbai.text import read_number
 
 PLACES = ("arm", "arm_index", "fidelity", "fidelity_index", "cost", "seed", "id")
+WHICH_ARM = ("arm", "arm_index", "id")
 PLACE = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 QUOTED = re.compile(r"\\.|'([^']*)'|\"((?:\\.|[^\"\\])*)\"", re.DOTALL)
 LAST = 100_000  # bytes read from the end of what a program printed
@@ -62,6 +63,11 @@ class Command:
         if self.shell and quoted:
             told = "leave the quotes out, as what is filled in is quoted already"
             raise InvalidInput([Fault("--command", f"has {{{quoted[0]}}} within quotes: {told}")])
+
+    @property
+    def knows_arm(self) -> bool:
+        """Whether the program is told what to evaluate."""
+        return not set(WHICH_ARM).isdisjoint(PLACE.findall(self.text))
 
     def __call__(self, trial: Trial | Part) -> float:
         """The value that the program prints; raises EvaluationFailed if all attempts fail, and WorkerLost if programs

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import floor, inf, log10
 from typing import TYPE_CHECKING
 
+from mfbai.analysis.bearing import trusted
 from mfbai.stopping.own import OWN
 from mfbai.study.settings import is_proven
 from mfbai.text import digits
@@ -15,6 +16,7 @@ WITHOUT = "Without any bias bound"
 SHOWN = 3  # alarms of a kind that a verdict spells out
 MOST_ALARMS = 20  # listed by themselves: one wrong bound may have been stated for thousands of arms
 WIDER = "Reopen the study with wider bias bounds: all its results count there."
+WIDER_RANGE = "Create another study, of a family with a wider range."
 INSTEAD = "take mfbai.Symmetric, or state a larger variance"  # what to do about a variance alarm
 
 if TYPE_CHECKING:
@@ -96,7 +98,8 @@ def _stopped(verdict: Verdict) -> str:
     text = f"Stopped by an alarm, without an answer{leads}; it cost {digits(verdict.cost)}."
     biased = len(verdict.alarms)
     if biased:
-        text += f" BIAS ALARM: {_first(verdict.because[:biased])} {WIDER}"
+        name, advice = ("BIAS", WIDER) if any("bounds" in one for one in verdict.rests_on) else ("RANGE", WIDER_RANGE)
+        text += f" {name} ALARM: {_first(verdict.because[:biased])} {advice}"
     if verdict.variance_alarms:
         text += f" VARIANCE ALARM: {_first(verdict.because[biased:])} Create another study: {INSTEAD}."
     return text
@@ -136,11 +139,16 @@ def condition(rests_on: Sequence[str]) -> str:
 def alarm(alarm: BiasAlarm, problem: Problem) -> str:
     """Which bias bound the data contradict, and how surely."""
     arm, fidelity = problem.arms[alarm.arm], problem.fidelities[alarm.fidelity]
+    chance = _chance(alarm.level)
+    if not trusted(problem).any():  # no bound can be wrong but those of the means
+        low, high = (ends[alarm.fidelity] for ends in problem.family.ranges(problem.n_fidelities))
+        what = f"The mean of {arm!r} seems to be outside of {low:g} to {high:g}, the range of the family."
+        return f"{what} If it were inside, this would happen with a probability of {chance} at most."
     if alarm.certain:
         what = f"{fidelity!r} is off by more than was stated for {arm!r}: its results contradict those of the top."
     else:
         what = f"Some bias bound of {arm!r} is wrong; {fidelity!r} is the fidelity that fits the least."
-    return f"{what} If all bounds held, this would happen with a probability of {_chance(alarm.level)} at most."
+    return f"{what} If all bounds held, this would happen with a probability of {chance} at most."
 
 
 def variance_alarm(alarm: VarianceAlarm, problem: Problem) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mfbai.cli.options import DEFAULT_STORAGE, JSON, STORAGE
-from mfbai.cli.output import print_json
-from mfbai.cli.study.common import NAME, elsewhere, load, or_input, quoted
+from mfbai.cli.output import print_json, quoted
+from mfbai.cli.study.common import NAME, elsewhere, load, or_input
 
 if TYPE_CHECKING:
     from mfbai.study import Study

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from mfbai.cli.options import DEFAULT_STORAGE, JSON, STORAGE
-from mfbai.cli.output import print_json
-from mfbai.cli.study.common import NAME, load, or_input, quoted
+from mfbai.cli.output import print_json, quoted
+from mfbai.cli.study.common import NAME, load, or_input
 from mfbai.terminal import waiting
 
 UNCHECKED = 3  # exit code: the journal is confirmed, and the page around it was not checked

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import IO, TYPE_CHECKING
 import typer
 
 from mfbai.cli.options import DEFAULT_STORAGE
+from mfbai.cli.output import quoted
 
 if TYPE_CHECKING:
     from mfbai.study import Study
@@ -26,10 +26,6 @@ def load(name: str, storage: str) -> Study:
 def or_input(path: Path) -> Path | IO[str]:
     """A file that a command reads: - is standard input."""
     return sys.stdin if str(path) == "-" else path
-
-
-def quoted(text: str) -> str:
-    return shlex.quote(text)
 
 
 def elsewhere(storage: str, study: Study) -> str:

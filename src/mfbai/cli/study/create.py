@@ -18,8 +18,8 @@ from mfbai.cli.options import (
     number,
     read_settings,
 )
-from mfbai.cli.output import print_json
-from mfbai.cli.study.common import elsewhere, quoted
+from mfbai.cli.output import print_json, quoted
+from mfbai.cli.study.common import elsewhere
 
 if TYPE_CHECKING:
     from mfbai.study import Study

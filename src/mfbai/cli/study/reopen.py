@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mfbai.cli.options import DEFAULT_STORAGE, JSON, STORAGE
-from mfbai.cli.output import LOADING, print_json
-from mfbai.cli.study.common import NAME, elsewhere, load, quoted
+from mfbai.cli.output import LOADING, print_json, quoted
+from mfbai.cli.study.common import NAME, elsewhere, load
 from mfbai.terminal import waiting
 
 if TYPE_CHECKING:

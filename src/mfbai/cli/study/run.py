@@ -23,6 +23,7 @@ from mfbai.cli.options import (
     TIMEOUT,
     check_program,
     read_executor,
+    read_program,
 )
 from mfbai.cli.output import LOADING, console, print_json
 from mfbai.cli.study.common import NAME, load
@@ -87,9 +88,7 @@ def run(
     study = load(name, storage) if server is None else remote(name, server)
     evaluate: Command | Function
     if command is not None:
-        from mfbai.study.program import Command
-
-        evaluate = Command(command, study, shell=shell, timeout=timeout, retries=retries)
+        evaluate = read_program(command, study, shell, timeout, retries)
         cancel = evaluate.cancel
     else:
         evaluate, cancel = function(str(python)), lambda: None
