@@ -28,6 +28,7 @@ verification  checking a file: a certificate, or a report
 report/       a certificate as a page that anyone can open
 jobs          trials that a crew has under way
 workers       have evaluated what a study asks for
+sameness      values that do not depend on the seed
 program       a program that evaluates
 pilot         evaluations at common seeds, to find out what fidelities have in common
 signals       Ctrl-C and SIGTERM

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+from mfbai.model.problem import Problem
 from mfbai.study.status import Part, Trial
 
 
@@ -20,6 +21,8 @@ class Agenda(Protocol):
 
     @property
     def name(self) -> str: ...
+    @property
+    def problem(self) -> Problem: ...
     @property
     def state(self) -> str: ...
     def ask(self, *, lease: float) -> Trial: ...

@@ -36,6 +36,7 @@ from mfbai.errors import (
     TrialClosed,
     WorkerLost,
 )
+from mfbai.study import sameness
 from mfbai.study.jobs import Agenda, Call, Cancelled, Job, Report, one_for_each_job
 from mfbai.study.signals import Flag, Interrupted, caught
 from mfbai.study.status import Part, Trial
@@ -92,6 +93,7 @@ class Crew:
         self._evaluated = 0
         self._losses: Counter[tuple[str, int]] = Counter()  # workers that died on each evaluation
         self._in_a_row: Counter[tuple[int, int]] = Counter()  # failures of each cell
+        self._sameness = sameness.Sameness(study.problem)
         self._error: BaseException | None = None
         self._interrupted = Flag()
 
@@ -219,6 +221,8 @@ class Crew:
             if error is not None:
                 raise error
             job.values[k] = self._checked(call.what, back.value)
+            if self._sameness.notices(call.what, job.values[k]):
+                self.say(f"{call.what.fidelity!r} {sameness.TOLD}")
         except EvaluationFailed as failure:
             return Report(job, "fail", (str(failure),))
         except Cancelled:
