@@ -30,6 +30,8 @@ from mfbai.study.verdict import Verdict
 from mfbai.study.watch import watched
 from mfbai.study.workers import GIVE_UP, Crew, work
 
+IN_MEMORY_LOST = "The study was in memory, and is lost: give it a name=, and the same call resumes it."
+
 
 def identify(
     evaluate: Callable[[str, str, int], float],
@@ -137,7 +139,7 @@ def _told(status: Status | None, timeout: float | None, study: Study | RemoteStu
     """What to say when the time is over: where the study stands, and how to go on."""
     stands = "" if status is None else f" {sentences.state_of(status)} So far: {sentences.progress(status)}."
     if study.storage == IN_MEMORY:
-        onward = "The study was in memory, and is lost: give it a name=, and the same call resumes it."
+        onward = IN_MEMORY_LOST
     elif name is None:
         onward = f"Call again with name={study.name!r} to resume it."
     else:
@@ -151,7 +153,9 @@ def _outcome(study: Study | RemoteStudy, crew: Crew) -> Verdict:
     verdict = study.result
     if verdict is None:
         trial, reason = crew.failures[-1]
-        raise EvaluationFailed(f"{GIVE_UP} trials of {trial.arm!r} at {trial.fidelity!r} failed in a row: {reason}")
+        told = f"{GIVE_UP} trials of {trial.arm!r} at {trial.fidelity!r} failed in a row: {reason}"
+        lost = f". {IN_MEMORY_LOST}" if study.storage == IN_MEMORY else ""
+        raise EvaluationFailed(f"{told}{lost}")
     return verdict
 
 

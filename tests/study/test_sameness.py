@@ -7,16 +7,17 @@ import pytest
 from mfbai import Bounded, Gaussian, Problem, Symmetric, identify
 
 MEANS = {"a": 0.5, "b": 0.6, "c": 0.7}
+SYMMETRIC = Symmetric(0, 1)
 
 
-def told(capsys, value, family=Symmetric(0, 1), **about):
+def told(capsys, value, family=SYMMETRIC, **about):
     """What `identify` says on standard error, if `value` is what an arm returns at a seed."""
     problem = Problem(list(MEANS), costs=[1, 4], biases=[0.01, 0], family=family, fidelities=["draft", "full"], **about)
     identify(lambda arm, fidelity, seed: value(arm, seed), problem, 0.05)
     return capsys.readouterr().err
 
 
-@pytest.mark.parametrize("family", [Symmetric(0, 1), Gaussian(0.01)])
+@pytest.mark.parametrize("family", [SYMMETRIC, Gaussian(0.01)])
 @pytest.mark.parametrize("seeds", ["independent", "common"])
 def test_a_function_that_ignores_its_seed_is_told_of_once_for_a_fidelity(capsys, family, seeds):
     said = told(capsys, lambda arm, _: random.Random(arm).gauss(MEANS[arm], 0.05), family, seeds=seeds)

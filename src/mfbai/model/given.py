@@ -183,7 +183,7 @@ def _refuse_top_bias(cells: Cells, field: str, given: Array) -> None:
 
 def _check_family(cells: Cells, family: Any) -> Family | None:
     if not isinstance(family, Family):
-        cells.faults.add("family", f"is {family!r}: give a family, such as Gaussian(variance=0.01)")
+        cells.faults.add("family", f"is {family!r}: give a family, such as Symmetric(0, 1) or Gaussian(variance=0.01)")
         return None
     before = len(cells.faults)
     family.check(cells)
