@@ -159,7 +159,9 @@ def test_the_list_is_filtered_and_sorted(study, succeed, refuse):
 
 
 def test_the_list_says_where_finished_studies_stand(study, succeed, folder):
-    (folder / "evaluate.py").write_text("import sys\nprint({'deep': 0.98}.get(sys.argv[1], 0.84))\n")
+    (folder / "evaluate.py").write_text(
+        "import sys\nprint({'deep': 0.98}.get(sys.argv[1], 0.84) + int(sys.argv[3]) % 7 / 1000)\n"
+    )
     succeed("study", "run", "wings", "--command", PROGRAM)
     for _ in range(2):  # from the journal, then from what was kept of it
         (row,) = json.loads(succeed("study", "list", "--json"))

@@ -10,7 +10,7 @@ from mfbai.study.status import Part, Trial
 ENOUGH = 3  # values of an arm, for two arms
 TOLD = (
     "returns the same value at all seeds, for every arm so far: if it has no noise, say that it is deterministic; else "
-    "check that the seed is used, or the verdict will be worth nothing"
+    "the seed is not used, and the verdict will be worth nothing"
 )
 
 
