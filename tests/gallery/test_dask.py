@@ -98,14 +98,16 @@ def test_hours_are_means_of_the_same_minutes(house):
 def test_the_page_runs_as_a_script_and_leaves_nothing_behind(gallery, tmp_path):
     """A worker is killed in it. Nothing is written to the standard error, and all of its processes end."""
     script = tmp_path / "page.py"
-    script.write_text(gallery.script(gallery.GALLERY / "dask.md") + "\nprint(there == [evaluate(*c) for c in cells])\n")
+    script.write_text(gallery.script(gallery.GALLERY / "dask.md"))
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     run = [sys.executable, script]
     done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    verdict, _, same = done.stdout.splitlines()
+    *_, workers, same, found, verdict, cost, picture = done.stdout.splitlines()
+    assert (workers, same, picture) == ("2", "True", "page-2.png")  # a value is the same here and there
+    assert found.startswith("<Pilot of 8 arms, 8 seeds: ")
     assert verdict.startswith("The best is '")
-    assert same == "True"
+    assert cost.startswith("With the pilot: ")
     wait_until(lambda: not [one for one in psutil.process_iter() if str(tmp_path) in " ".join(command(one))])
 
 
