@@ -1,12 +1,25 @@
 """`mfbai.Client` has the methods of `Study`, and its errors are those of the library."""
 
+import re
 import threading
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from mfbai import InvalidInput, NothingToAsk, StudyOver, TrialClosed, UnknownName, create_study, load_study, verify
+from mfbai import (
+    Client,
+    InvalidInput,
+    NothingToAsk,
+    Study,
+    StudyOver,
+    TrialClosed,
+    UnknownName,
+    create_study,
+    load_study,
+    verify,
+)
+from mfbai.client import RemoteStudy
 from mfbai.study.storage import NameTaken
 from mfbai.web.choices import make_choices
 from support.controlled import ask_for, controlled, values_of
@@ -23,6 +36,12 @@ def finish(study, seed=0):
         for trial in study.ask_many(10):
             study.tell(trial, float(rng.normal(MEANS[trial.arm_index], 0.2)))
     return study.result
+
+
+def test_the_docstring_of_clients_names_what_remote_studies_lack():
+    public = {name for name in dir(Study) if not name.startswith("_")}
+    named = re.search(r"methods of `Study`, except (.+?)\. ", Client.__doc__, re.DOTALL)[1]
+    assert set(re.findall(r"`(\w+)`", named)) == public - set(dir(RemoteStudy)) - {"settings"}  # which all of them have
 
 
 def test_a_remote_study_is_a_study(server, client, tmp_path):

@@ -36,9 +36,9 @@ class Client(Caller):
     token     the server's token, if it needs one; by default that of the environment variable MFBAI_TOKEN
     patience  seconds for which a call is repeated while the server is away
 
-    The studies have the methods of `Study`, except `together`, `add_table`, `under_way` and `parts`. Several threads
-    may share a client. `create_study` and `add` cannot be done twice: they are not sent again once they may have
-    arrived.
+    The studies have the methods of `Study`, except `together`, `add_table`, `under_way`, `parts`, `rows`, `workers`,
+    `read_label` and `mark`. Several threads may share a client. `create_study` and `add` cannot be done twice: they are
+    not sent again once they may have arrived.
 
     >>> import re, subprocess, sys
     >>> from mfbai import Bernoulli, Client, Problem
