@@ -27,6 +27,7 @@ def earlier_lower_bound(instance: Instance | str) -> float:
         min_m cost_m / d(mu[best,m], mu[second,M] + xi_m)  +  sum_a min_m cost_m / d(mu[a,m], mu[best,M] - xi_m)
 
     >>> from mfbai import load, oracle
+    >>> from mfbai.analysis.literature import earlier_lower_bound
     >>> round(earlier_lower_bound(load("lucb-trap")), 1), round(oracle("lucb-trap").cost_complexity, 1)
     (250.0, 4000.0)
     """
@@ -39,6 +40,7 @@ def believed_fidelities(instance: Instance | str) -> NDArray[np.int64]:
 
     The paper shows that an allocation to these fidelities alone may never reach an answer (appendix, Case 1).
 
+    >>> from mfbai.analysis.literature import believed_fidelities
     >>> believed_fidelities("paper-5x2").tolist()
     [0, 0, 0, 0, 1]
     """
@@ -56,6 +58,7 @@ def believed_rival_fidelities(instance: Instance | str) -> NDArray[np.int64]:
     (The paper's appendix, Case 2, prints xi_m for xi of the other fidelity on the right-hand side.) The top fidelity is
     always one of them.
 
+    >>> from mfbai.analysis.literature import believed_rival_fidelities
     >>> believed_rival_fidelities("paper-5x2").tolist()
     [1, 1, 1, 1, -1]
     """
@@ -75,6 +78,7 @@ def never_used(instance: Instance | str) -> NDArray[np.bool_]:
     A rival's cell says nothing if its bias allows the best arm's true mean, mu[best,M] (the paper prints mu[best,m]);
     the best arm's says nothing if its bias allows every rival's. Sufficient conditions: others may be unused, too.
 
+    >>> from mfbai.analysis.literature import never_used
     >>> never_used("paper-5x2").tolist()
     [[False, False], [False, False], [False, False], [False, False], [True, False]]
     """
@@ -93,6 +97,7 @@ def only_cheapest(instance: Instance | str) -> bool:
     In it, the noise is Gaussian of the same variance at all of an arm's fidelities, and each cell's mean is at the edge
     of its bias bounds, above the truth for the best arm and below it for the rivals: then all fidelities tell the same.
 
+    >>> from mfbai.analysis.literature import only_cheapest
     >>> only_cheapest("paper-5x2")
     False
     """

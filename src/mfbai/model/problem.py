@@ -205,7 +205,7 @@ class Problem:
 
             X_top(s) - coefficient X_by(s) + coefficient * mean of X_by at the other seeds
 
-        >>> from mfbai.model.families import Symmetric
+        >>> from mfbai import Problem, Symmetric
         >>> plain = Problem(3, costs=[0.1, 5], biases=[float("inf"), 0], family=Symmetric(0, 1))
         >>> plain.controlled(0, others=12, coefficient=0.9).costs[0].tolist()
         [0.1, 6.3, 5.0]
