@@ -26,7 +26,7 @@ class Evidence:
 
     value       F: 0 says nothing; at 10 a model in which the challenger is better is about e^-10 as likely as the best
                 one
-    leader      the arm that the data favour; if F is 0, the one that may be best and is known best
+    leader      the arm that the data favour; if F is 0, the one whose least estimate is the greatest
     challenger  the arm hardest to tell from it
     top_means   of both in the closest model where the challenger is better; NaN if F is infinite
     estimates   (K, 2) for each arm the least and greatest true mean that fits its data best

@@ -180,8 +180,8 @@ def intervals(
     delta    with a probability of 1 - delta all true means are inside at all times
     values   in place of counts and means, all values, as `evidence` takes them
 
-    An interval holds the means that no bet has ruled out: neither that cells are too high for it nor that they are too
-    low has reached
+    Two bets are made against every mean that an arm can have: that its values are too high for it, and too low. The
+    interval holds the means against which neither bet has multiplied its stake by
 
         2 K / delta
 

@@ -113,12 +113,14 @@ def oracle(instance: Instance | str, tolerance: float = 0.0, *, start: ArrayLike
 
     It solves
 
-        minimise sum w   s.t.   min over eta of sum_m w[best,m] A_m(eta) + w[a,m] B_{a,m}(eta) >= 1   for every rival a
+        C* = min over w of sum w
+             s.t. min over eta of sum_m (w[best,m] A_m(eta) + w[a,m] B_{a,m}(eta)) >= 1 for every rival a
 
-    where A and B are the divergences, over cost, of each cell's mean from the nearest one that the bias bounds allow if
-    the arm's top mean were eta. O(K M) a pass, some ten passes. For the families symmetric and bounded it is the bound
-    of one who knows the deviation, if the noise were normal (`assumes_normal`). The values of deterministic fidelities
-    are known from the start, and what they cost, once, is not counted: C* is a cost for each nat of certainty.
+    and the shares are w / C*. A and B are the divergences, over cost, of each cell's mean from the nearest one that the
+    bias bounds allow if the arm's top mean were eta. O(K M) a pass, some ten passes. For the families symmetric and
+    bounded it is the bound of one who knows the deviation, if the noise were normal (`assumes_normal`). The values of
+    deterministic fidelities are known from the start, and what they cost, once, is not counted: C* is a cost for each
+    nat of certainty.
 
     >>> from mfbai import load, oracle
     >>> found = oracle(load("paper-5x2", variance=0.1))

@@ -177,8 +177,8 @@ def simulate(
     alone, not on the executor or the number of workers. Ctrl-C returns what is done.
 
     instance   an `Instance`, or the name or file of one
-    strategy   by default the cheapest for the family, as in live studies: "race", or "frugal" for families without a
-               variance
+    strategy   by default the cheapest for the family, as in live studies: "race", or "frugal" for values that are
+               `Bernoulli`, `Poisson` or `Exponential`, unless seeds are common
     delta      the risk of a wrong answer: one number or several. One trajectory serves several, if sampling does not
                depend on delta: a run lasts until the smallest is decided. Strategies whose sampling does ("race",
                "frugal", "iise", ...) make one for each.

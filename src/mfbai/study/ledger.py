@@ -93,8 +93,8 @@ class Ledger:
         return found
 
     def mark(self) -> tuple[int, int]:
-        """Another one with every event, and with every change of the name, the note, the tags, or a pause. While it is
-        the same, nothing but leases can have changed."""
+        """Two numbers, of which one grows with every event, the other with every change of the name, the note, the
+        tags, or a pause. While they stay the same, nothing but leases can have changed."""
         with self._mutex:
             return self.length(), self.read_label().revision
 

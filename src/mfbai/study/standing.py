@@ -65,7 +65,7 @@ class Standing(Care, Shown):
             return self._latest[1]
 
     def history(self) -> list[Point]:
-        """Where it stood over time, in some hundred points at most.
+        """Where it stood over time, in a few hundred points at most.
 
         cost      of the results told by then
         risk      of answering the leader of that time

@@ -63,7 +63,8 @@ def create_study(
     delta      the risk of a wrong answer that you accept
     name       to find it by; without one, mfbai makes one up
     storage    where the journal is kept: sqlite:///FILE, or postgresql://...; "sqlite://" is memory; or an open one
-    strategy   by default the cheapest that the problem allows: "race", or "frugal" for families without a variance
+    strategy   by default the cheapest that the problem allows: "race", or "frugal" for values that are `Bernoulli`,
+               `Poisson` or `Exponential`, unless seeds are common
     stopping   by default the proven rule that goes with the strategy: "contrasts" or "e-process"
     tolerance  an arm this close to the best counts as best
     max_cost   a budget: when it is spent, the verdict is "undecided"
