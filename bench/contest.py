@@ -202,10 +202,10 @@ def proven(problem: mfbai.Problem, given: Contest) -> Iterator[tuple[str, Proced
     """Procedures that state a risk."""
     code, cost = module(EXAMPLES / "baselines.py"), float(problem.costs[0, -1])
 
-    def at_top(choose: Callable[..., Any], *settings: float, common: bool = True, **options: Any) -> Procedure:
+    def at_top(choose: Callable[..., Any], *settings: float, common: bool = True) -> Procedure:
         def run(draws: Draws) -> Found:
             read = draws.value if common else draws.apart
-            arm, evaluations = choose(lambda arm, n: problem.sign * read(arm, n), problem.n_arms, *settings, **options)
+            arm, evaluations = choose(lambda arm, n: problem.sign * read(arm, n), problem.n_arms, *settings)
             return Found(arm, evaluations * cost)
 
         return run
@@ -213,12 +213,9 @@ def proven(problem: mfbai.Problem, given: Contest) -> Iterator[tuple[str, Proced
     stage = (given.zone, DELTA, given.first)
     yield f"Kim-Nelson, zone {given.zone:g}, common seeds", at_top(code.kim_nelson, *stage)
     cautious = given.zone / 4
-    yield f"Kim-Nelson, zone {cautious:g}, common seeds", at_top(code.kim_nelson, cautious, DELTA, given.first)
+    yield f"Kim-Nelson, zone {cautious:g}, common seeds", at_top(code.kim_nelson, cautious, *stage[1:])
     yield f"Kim-Nelson, zone {given.zone:g}, own seeds", at_top(code.kim_nelson, *stage, False, common=False)
-    yield (
-        "paired t-tests, Bonferroni, 20 looks",
-        at_top(code.paired_t, DELTA, given.batch, 20),
-    )
+    yield "paired t-tests, Bonferroni, 20 looks", at_top(code.paired_t, DELTA, given.batch, 20)
     yield f"equal allocation, zone {given.zone:g}", at_top(code.equal_allocation, *stage)
 
 
@@ -245,7 +242,7 @@ def budgeted(problem: mfbai.Problem, given: Contest, budget: float) -> Iterator[
                 return problem.sign * draws.value(arm, n)
 
             settings = (problem.n_arms, evaluations, pruner, given.batch, draws.repetition)
-            arm, spent = pruning().optuna_pruned(value, *settings)
+            arm, spent = module(EXAMPLES / "pruning.py").optuna_pruned(value, *settings)
             return Found(arm, spent * cost)
 
         return run
@@ -258,21 +255,15 @@ def budgeted(problem: mfbai.Problem, given: Contest, budget: float) -> Iterator[
 
 
 @cache
-def pruning() -> Any:
-    """examples/pruning.py, which imports its neighbour."""
-    sys.path.insert(0, str(EXAMPLES))
-    try:
-        return module(EXAMPLES / "pruning.py")
-    finally:
-        sys.path.remove(str(EXAMPLES))
-
-
-@cache
 def module(path: Path) -> Any:
-    """A file outside any package, as a module."""
+    """A file outside any package, as a module. It may import its neighbours."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(found)
+    finally:
+        sys.path.remove(str(path.parent))
     return found

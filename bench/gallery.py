@@ -44,7 +44,7 @@ from mfbai.strategies.interface import ask, tell
 ROOT = Path(__file__).parents[1]
 BUILD, PICTURES = ROOT / "build" / "gallery", ROOT / "docs" / "images" / "gallery"
 BEGIN, END = "<!-- table: make bench-gallery -->", "<!-- end of table -->"
-CHARGED = 0.01  # the level of variances that come from a pilot
+CHARGED = 0.01  # the level of bounds and variances that come from a pilot
 CHUNK = 50  # seeds that a process evaluates at a time
 
 tools = module(ROOT / "tools" / "gallery.py")
@@ -129,11 +129,10 @@ def table(about: Subject, seeds: int) -> np.ndarray:
 
 
 def evaluate_chunk(name: str, begin: int) -> np.ndarray:
-    problem, evaluate = (about := subject(name)).problem, about.evaluate
+    about, seeds = subject(name), range(begin, begin + CHUNK)
+    arms, fidelities = about.problem.arms, about.problem.fidelities
     with threadpool_limits(1):  # all cores are busy
-        seeds = range(begin, begin + CHUNK)
-        rows = [[[evaluate(arm, m, seed) for m in problem.fidelities] for arm in problem.arms] for seed in seeds]
-        return np.array(rows)
+        return np.array([[[about.evaluate(arm, m, seed) for m in fidelities] for arm in arms] for seed in seeds])
 
 
 # --- the runs
@@ -160,7 +159,6 @@ def results(problem: mfbai.Problem, values: np.ndarray, contest: Contest, repeti
 
 def rod(problem: mfbai.Problem) -> Iterator[tuple[str, Procedure]]:
     """Three kinds of knowledge of the noise, each with controlled values and without. The pilot has two of the arms."""
-    sys.path.insert(0, str(EXAMPLES / "diffusion"))
     noise = module(EXAMPLES / "diffusion" / "noise.py")
     stated = problem.replace(family=mfbai.SubGaussian([noise.PROXY] * problem.n_fidelities))
     two = [problem.arms.index(arm) for arm in ("even", "edges")]
