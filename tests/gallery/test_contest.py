@@ -91,6 +91,26 @@ def test_mfbai_runs_as_identify_would(bench, problem, values, seeds):
         assert (top.arms[found.arm], found.cost) == (verdict.arm, pytest.approx(verdict.cost))
 
 
+@pytest.mark.parametrize("seeds", ["common", "independent"])
+def test_mfbai_controls_as_identify_would(bench, problem, values, seeds):
+    """The same of controlled values. The true test comes first, and shares its seed with one of the cheap ones."""
+    controlled = problem.controlled("cheap", others=3, coefficient=0.9).replace(seeds=seeds)
+    for repetition in range(3):
+        draws = bench.Draws(problem, values, repetition)
+        own, others = {}, {}
+
+        def evaluate(arm, fidelity, seed, draws=draws, own=own, others=others):
+            k = problem.arms.index(arm)
+            if fidelity == "true" or seed in own:
+                return draws.at(k, fidelity, own.setdefault(seed, len(own)))
+            return float(draws.values["cheap"][k, draws.others[others.setdefault(seed, len(others))]])
+
+        verdict = mfbai.identify(evaluate, controlled, bench.DELTA)
+        found = bench.piloted(problem, lambda _: controlled)(draws)
+        assert (problem.arms[found.arm], found.cost) == (verdict.arm, pytest.approx(verdict.cost))
+        assert len(others) == 3 * len(own)
+
+
 def test_pilots_are_paid_for(rows, problem):
     assert rows[0].pilot >= 8 * 3 * 21
     assert (rows[0].costs > rows[0].pilot).all()
