@@ -1,26 +1,20 @@
 """examples/baselines.py: the procedures do what their papers say, and err no more often than they may."""
 
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.stats import beta, binomtest, norm, t
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+from support.programs import load
+
 ALPHA = 0.1
 
 
 @pytest.fixture(scope="module")
 def baselines():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(EXAMPLES)
-        import baselines
-
-        yield baselines
-    del sys.modules["baselines"]
+    return load("examples/baselines.py")
 
 
 def reader(values):

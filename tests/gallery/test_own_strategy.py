@@ -10,16 +10,13 @@ from mfbai.testing import check_strategy
 
 
 @pytest.fixture(scope="module")
-def own(definitions):
-    """What the page defines. Its strategy is taken back after the tests."""
+def own(gallery):
+    """What the page defines. It puts its strategy among the others, where it does not stay after the tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(STRATEGIES, "top-two", None)  # so that what the page registers is taken back
-        made = definitions("own_strategy")
+        patch.setitem(STRATEGIES, "top-two", None)
+        made = gallery.definitions(gallery.GALLERY / "own_strategy.md")
         ask.register(made.State, made.top_two_ask)
         tell.register(made.State, made.top_two_tell)
-        STRATEGIES["top-two"] = made.Strategy(
-            "top-two", "leader or challenger", made.init, {"share": 0.2}, needs=("delta",), keeps="e-process"
-        )
         yield made
 
 

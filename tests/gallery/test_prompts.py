@@ -108,19 +108,15 @@ def test_graders_see_what_they_are_said_to_see(page):
     assert page.judge(long, item, no_whim()) > page.judge(short, item, no_whim())
 
 
-def test_answers_are_made_at_the_rates_of_their_prompts(page):
+def test_answers_are_made_at_the_rates_of_their_prompts(page, monkeypatch):
     """Facts of middling hardness alone. Tolerances are five standard errors of 4,000 facts, or more."""
-    evaluate = page.answer.__globals__
-    before, evaluate["HARDNESS"] = evaluate["HARDNESS"], 0.0
-    try:
-        for arm, prompt in page.PROMPTS.items():
-            found = [page.read(page.answer(arm, item), item) for item in range(500)]
-            right, wrong = (np.mean([getattr(one, name) for one in found]) / 8 for name in ("right", "wrong"))
-            assert wrong == pytest.approx((1 - prompt.miss) * prompt.wrong, abs=0.025)
-            assert right + wrong == pytest.approx(1 - prompt.miss, abs=0.04)
-            assert np.mean([not one.in_order for one in found]) == pytest.approx(prompt.shuffle, abs=0.1)
-    finally:
-        evaluate["HARDNESS"] = before
+    monkeypatch.setitem(page.answer.__globals__, "HARDNESS", 0.0)
+    for arm, prompt in page.PROMPTS.items():
+        found = [page.read(page.answer(arm, item), item) for item in range(500)]
+        right, wrong = (np.mean([getattr(one, name) for one in found]) / 8 for name in ("right", "wrong"))
+        assert wrong == pytest.approx((1 - prompt.miss) * prompt.wrong, abs=0.025)
+        assert right + wrong == pytest.approx(1 - prompt.miss, abs=0.04)
+        assert np.mean([not one.in_order for one in found]) == pytest.approx(prompt.shuffle, abs=0.1)
 
 
 def test_grades_are_between_0_and_1_and_stay_the_same(page, values):
