@@ -34,7 +34,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_lexer("csv", TextLexer)
     settle_kernels(Path(app.outdir).parent / "ipython")
     app.connect("source-read", add_parts)
-    app.connect("doctree-read", mark_sentences)
+    app.connect("doctree-read", mark)
     app.connect("build-finished", add_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -65,11 +65,17 @@ def add_parts(app: Any, page: str, source: list[str]) -> None:
         source[0] = re.sub(r"^(# [^\n]+\n)", rf"\1\n{links}\n", source[0], count=1, flags=re.MULTILINE)
 
 
-def mark_sentences(_: Any, page: nodes.document) -> None:
-    """Output that is sentences is wrapped where the screen ends; tables and code are not, for they would fall apart."""
+def mark(_: Any, page: nodes.document) -> None:
+    """Classes for docs/static/site.css: of output that is sentences, and of the pictures of comparisons.
+
+    Sentences are wrapped where the screen ends; tables and code are not, for they would fall apart.
+    """
     for block in page.findall(nodes.literal_block):
         if block.get("language") == "text" and "  " not in block.astext():
             block["classes"].append("sentences")
+    for picture in page.findall(nodes.image):
+        if picture["uri"].startswith("docs/images/gallery/"):
+            picture["classes"].append("comparison")
 
 
 def chapters(text: str) -> list[tuple[str, str]]:

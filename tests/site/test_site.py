@@ -93,6 +93,14 @@ def test_the_first_page_leads_to_a_problem_like_ones_own(open_page):
     assert page.get_by_role("link", name="notebook", exact=True).is_visible()
 
 
+def test_pictures_of_comparisons_are_as_wide_as_those_of_cells(open_page):
+    page = open_page("docs/gallery/staffing.html", viewport=WIDTHS["desktop"])
+    pictures = "[...document.querySelectorAll('.content img')].map((one) => one.clientWidth)"
+    widths = page.evaluate(pictures)
+    assert len(widths) >= 2
+    assert set(widths) == {36 * 16}
+
+
 def test_light_and_dark_can_be_chosen(open_page):
     page = open_page("index.html", viewport=WIDTHS["desktop"], color_scheme="light")
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
