@@ -22,7 +22,8 @@ class Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, given: list[tuple[str, str | None]]) -> None:
         attributes = dict(given)
-        self.anchors |= {str(attributes[key]) for key in ("id", "name") if attributes.get(key)}
+        keys = ("id", "name") if tag == "a" else ("id",)
+        self.anchors |= {str(attributes[key]) for key in keys if attributes.get(key)}
         target = attributes.get(LOADED.get(tag, "href"))
         if target is not None:
             self.links.append((target, tag in LOADED and attributes.get("rel") not in SILENT))

@@ -23,6 +23,8 @@ def links():
         ('<a href="../secret.html">outside</a>', "no such file"),
         ('<a href="b.html#there">b</a>', "no such anchor"),
         ('<a href="#there">down</a>', "no such anchor"),
+        ('<a href="#old">down</a><a name="old"></a>', None),
+        ('<a href="#there">down</a><meta name="there">', "no such anchor"),
         ('<img src="none.png">', "no such file"),
         ('<script src="https://example.org/a.js"></script>', "is loaded from elsewhere"),
         ('<link rel="stylesheet" href="//example.org/a.css">', "is loaded from elsewhere"),
