@@ -8,7 +8,7 @@ import shlex
 import shutil
 import sqlite3
 import sys
-from itertools import pairwise
+from itertools import cycle, pairwise
 from pathlib import Path
 
 import psycopg
@@ -75,6 +75,16 @@ def certificate_of(name):
     return json.loads((FOLDER / f"{name}.json").read_text())
 
 
+def finish(study):
+    """To the verdict, from what is under way on."""
+    for trial, (arm, _) in study.trials():
+        study.tell(trial, MEANS[study.problem.arms[arm]])
+    signs = cycle([1, -1])
+    while study.result is None:
+        trial = study.ask()
+        study.tell(trial, MEANS[trial.arm] + 0.02 * next(signs))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_an_old_certificate_is_confirmed(name):
     found = verify(FOLDER / f"{name}.json")
@@ -115,13 +125,7 @@ def test_an_old_study_that_was_running_goes_on_to_its_verdict_with_its_own_seeds
     first = study.ask()
     assert first.seed == study.settings.seed(int(first.id.partition("-")[0]))
     study.release(first)
-    for trial_id, (arm, _) in study.trials():
-        study.tell(trial_id, MEANS[study.problem.arms[arm]])
-    k = 0
-    while study.result is None:
-        trial = study.ask()
-        study.tell(trial, MEANS[trial.arm] + 0.02 * (-1) ** k)
-        k += 1
+    finish(study)
     assert study.result.arm == "deep"
     seeds = [event.body["seed"] for event in study.journal() if event.body["kind"] == "ask"]
     assert len({(b - a) % 2**31 for a, b in pairwise(seeds)}) == 1
@@ -206,13 +210,7 @@ def test_commands_bring_an_old_study_to_its_verdict(mfbai_command, url, tmp_path
 def test_a_server_brings_an_old_study_to_its_verdict(url):
     with Server(url) as server:
         remote = Client(server.address).load_study("running")
-        for trial, (arm, _) in load_study("running", storage=url).trials():  # under way since then
-            remote.tell(trial, MEANS[remote.problem.arms[arm]])
-        k = 0
-        while remote.result is None:
-            trial = remote.ask()
-            remote.tell(trial, MEANS[trial.arm] + 0.02 * (-1) ** k)
-            k += 1
+        finish(remote)
         assert remote.result.arm == "deep"
         assert verify(remote.export())
         assert Client(server.address).load_study("decided").result == verify(certificate_of("decided")).verdict
