@@ -157,8 +157,8 @@ class EvaluationFailed(MfbaiError):  # noqa: N818
 
 
 class ExecutorError(MfbaiError):
-    """The executor is shut down, broken or out of reach. All trials are given back, and the study is kept: call again
-    with another one.
+    """The executor is shut down, broken or out of reach. All trials are given back, and a study with a name is kept:
+    call again with another executor.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from mfbai import Bernoulli, ExecutorError, Problem, identify
@@ -292,8 +292,8 @@ class StudyOver(MfbaiError):  # noqa: N818
 
 
 class TimedOut(MfbaiError, TimeoutError):  # noqa: N818
-    """A call of `identify` ended by its `timeout`, before there is a verdict; also a `TimeoutError`. What was told is
-    kept.
+    """A call of `identify` ended by its `timeout`, before there is a verdict; also a `TimeoutError`. A study with a
+    name is kept: the same call resumes it.
 
     status  the `Status` of the study by then; None if its storage did not answer
 
