@@ -1,6 +1,7 @@
 """mfbai against what people do today, on the problems of the gallery: `make bench-gallery`.
 
-Writes a table and a picture into each page of docs/gallery, and a table into the README.md of examples/diffusion.
+Writes tables and a picture into each page of docs/gallery and into the README.md of examples/diffusion, and a table of
+all problems into the README.md of docs/gallery.
 
 Every arm is evaluated once at every fidelity and every seed of a long row, which is kept in build/gallery. Each
 repetition draws its seeds from that row at random, with replacement, so that the true means are those of the row. All

@@ -1,6 +1,7 @@
 """bench/gallery.py in a small version: all procedures take part, on the same seeds, and are charged."""
 
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,14 @@ def test_mfbai_controls_as_identify_would(bench, problem, values, seeds):
         found = bench.piloted(problem, lambda _: controlled)(draws)
         assert (problem.arms[found.arm], found.cost) == (verdict.arm, pytest.approx(verdict.cost))
         assert len(others) == 3 * len(own)
+
+
+def test_pilot_study_and_controls_draw_seeds_of_their_own(bench, problem, values):
+    """Two of them have the same row in one of 400 places, by chance: within 5 standard errors."""
+    draws = bench.Draws(problem, values, 5)
+    drawn = [*np.split(draws.own, 2), draws.others, draws.pilot, *draws.of_arms]
+    for one, other in combinations(drawn, 2):
+        assert (one == other).mean() == pytest.approx(1 / 400, abs=5 * (400 * one.size) ** -0.5)
 
 
 def test_pilots_are_paid_for(rows, problem):

@@ -116,10 +116,10 @@ def test_a_cheap_cell_that_cannot_tell_them_apart_is_left_for_the_true_one(own):
 def test_a_neglected_rival_is_next(own, one_fidelity):
     """Arm 0 had one value of 41. With a share of 0.2 it ought to have 0.2 / 3 of the cost, 2.7; with 0, nothing."""
     values = [(0, 0, 0.3), *[(1, 0, 0.5), (2, 0, 0.51)] * 20]
-    for share, expected in ((0.2, 0), (0.0, None)):
+    for share, is_next in ((0.2, True), (0.0, False)):
         steps = Steps(own, one_fidelity, share)
         steps.tell(*values)
-        assert (steps.ask()[0] == 0) == (expected == 0)
+        assert (steps.ask()[0] == 0) == is_next
 
 
 def test_without_a_share_some_runs_get_stuck(own):
