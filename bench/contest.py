@@ -85,7 +85,8 @@ class Records:
 
     def __init__(self, problem: mfbai.Problem, tolerance: float, strategy: str | None, stopping: str | None) -> None:
         self.strategy, stopping = choose(problem, strategy, stopping, tolerance)
-        parts = assemble(problem, self.strategy, stopping, np.array([DELTA]), {}, tolerance)
+        risk = DELTA - problem.charged  # what a pilot stated may be wrong: both risks together are that of the others
+        parts = assemble(problem, self.strategy, stopping, np.array([risk]), {}, tolerance)
         self.model, self.state = parts.model, parts.make_state()
         self.stats, self.outcome = make_stats(self.model.cost.shape), loop.make_outcome(1)
         records = (self.model, self.stats, self.state, parts.make_rule(self.state), self.outcome)

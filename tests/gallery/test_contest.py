@@ -120,6 +120,20 @@ def test_pilot_study_and_controls_draw_seeds_of_their_own(bench, problem, values
         assert (one == other).mean() == pytest.approx(1 / 400, abs=5 * (400 * one.size) ** -0.5)
 
 
+def test_the_risk_of_a_pilot_is_part_of_the_risk(bench, problem, values):
+    """What is charged with 0.04 is studied at a delta of 0.01, not of 0.05."""
+    draws = bench.Draws(problem, values, 0)
+    top = problem.only([1])
+    numbers = {}
+
+    def evaluate(arm, fidelity, seed):
+        return draws.value(top.arms.index(arm), numbers.setdefault(seed, len(numbers)))
+
+    verdict = mfbai.identify(evaluate, top, bench.DELTA - 0.04)
+    assert bench.alone(problem, charged=0.04)(draws).cost == pytest.approx(verdict.cost)
+    assert bench.alone(problem)(draws).cost < verdict.cost
+
+
 def test_pilots_are_paid_for(rows, problem):
     assert rows[0].pilot >= 8 * 3 * 21
     assert (rows[0].costs > rows[0].pilot).all()
