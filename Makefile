@@ -39,7 +39,8 @@ check: $(VENV)/dev
 
 # The site, in build/site: executes the gallery, and checks every link.
 docs: $(VENV)/dev
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --jobs 2 --conf-dir docs . build/site
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --show-traceback --jobs 2 --conf-dir docs . build/site || \
+		{ rm -rf build/site/.doctrees; exit 1; }  # or the next run would not read again what it has warned of
 	$(BIN)/python tools/links.py build/site
 	@echo "Open build/site/index.html in a browser."
 

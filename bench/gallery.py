@@ -306,16 +306,16 @@ def shown(rows: list[Row], problem: mfbai.Problem, repetitions: int) -> Iterator
     told = "; costs include pilots, which take more seeds once if they ask for a few" * has_pilots
     yield f"{repetitions} repetitions at delta = {DELTA:g}, with 95 % intervals{told}:"
     yield ""
-    yield f"| procedure | mean cost | 80 % of runs |{' of this, pilot |' * has_pilots} wrong answers |"
+    yield f"| procedure | mean cost | wrong answers | 80 % of runs |{' of this, pilot |' * has_pilots}"
     yield "|---|---|---|---|" + "---|" * has_pilots
     for row in rows:
         low, high = np.quantile(row.costs, [0.1, 0.9])
         low_rate, high_rate = limits(row.errors, repetitions)
         cells = [
             f"**{number(row.costs.mean())}** ± {number(half_width(row.costs))}",
+            f"{row.errors} ({100 * low_rate:.1f} to {100 * high_rate:.1f} %)",
             f"{number(low)} to {number(high)}",
             *([number(row.pilot) if row.pilot else ""] * has_pilots),
-            f"{row.errors} ({100 * low_rate:.1f} to {100 * high_rate:.1f} %)",
         ]
         yield f"| {' | '.join([row.name, *(whole(cell) for cell in cells)])} |"
 
@@ -371,8 +371,8 @@ def ratios(rows: list[Row], ours: Row) -> str:
         return ""
     costs = sorted(row.costs.mean() / ours.costs.mean() for row in rows)
     errors = sorted(row.errors for row in rows)
-    told = f" ({ends(str(errors[0]), str(errors[-1]))})" if errors[-1] else ""
-    return whole(ends(*(f"{cost:.2g}" if cost < 100 else f"{cost:,.0f}" for cost in (costs[0], costs[-1]))) + told)
+    told = f" ({whole(ends(str(errors[0]), str(errors[-1])))})" if errors[-1] else ""
+    return whole(ends(*(f"{cost:.2g}" if cost < 100 else f"{cost:,.0f}" for cost in (costs[0], costs[-1])))) + told
 
 
 def ends(low: str, high: str) -> str:
@@ -419,7 +419,7 @@ def picture(name: str, rows: list[Row], repetitions: int, file: Path) -> str:
     way = Path(os.path.relpath(drawn, file.parent))
     return (
         f"![Mean cost and wrong answers of {repetitions} runs. {told}.]({way.as_posix()})\n\n"
-        "*Blue: mfbai. Black: procedures that state a risk. Red: procedures that state none, with mfbai's cost in the "
+        "*Blue: mfbai. Black: procedures that state a risk. Orange: procedures that state none, with mfbai's cost in the "
         "first row as their budget. Bars: 80 % of the runs; 95 % intervals of the error rates. Dashed: delta. Zones "
         "and tolerances are below the smallest true difference, which nobody knows beforehand; hence also a quarter "
         "of that.*"

@@ -50,6 +50,6 @@ html_copy_source = True
 html_favicon = "../src/mfbai/web/static/icon.svg"
 html_show_search_summary = False  # pages opened from the disk may not read each other
 html_show_sourcelink = False
-pygments_style = "friendly"
+pygments_style = "default"
 pygments_dark_style = "monokai"
 html_theme_options = {"navigation_with_keys": True, "footer_icons": []}

@@ -5,10 +5,12 @@ A page is Markdown with ```{code-cell} blocks, which the site executes and shows
 """
 
 import ast
+import base64
 import re
+from itertools import accumulate
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import nbformat
 
@@ -18,6 +20,9 @@ CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTA
 OPTIONS = re.compile(r"\A(?:---\n.*?^---\n|(?::[\w-]+:[^\n]*\n)+)", re.MULTILINE | re.DOTALL)
 FRONT = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+PICTURE = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<way>(?!https?:)[^)]*)\)")
+ILLUSTRATION = re.compile(rf"^{PICTURE.pattern}\n*(\*[^*\n]+\*\n*)?", re.MULTILINE)  # with its caption
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)]*\)")
 SHARED = ("problem",)  # beside functions, classes and names in capitals
 
 
@@ -61,15 +66,36 @@ def defines(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
 
 
+def download(page: Path) -> str:
+    """The name of the page as a notebook or script. A file named dask.py would be imported in place of Dask."""
+    return f"mfbai_{page.stem}"
+
+
 def notebook(page: Path) -> str:
-    """A Jupyter notebook of the page. Links to other pages are left as text, for they lead nowhere from there."""
+    """A Jupyter notebook of the page, with its pictures. Links to other pages are left as text: they lead nowhere from
+    there."""
     made = nbformat.v4.new_notebook()
     made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    make = {True: nbformat.v4.new_code_cell, False: lambda text: nbformat.v4.new_markdown_cell(unlinked(text))}
-    made.cells = [make[cell.is_code](cell.text) for cell in cells(page)]
+    for cell in cells(page):
+        made.cells.append(nbformat.v4.new_code_cell(cell.text) if cell.is_code else with_pictures(page, cell.text))
     for number, cell in enumerate(made.cells):
         cell.id = f"cell-{number}"  # or ids would be random
     return nbformat.writes(made) + "\n"
+
+
+def with_pictures(page: Path, text: str) -> Any:
+    """A cell of text, in which the pictures of this repository are attachments."""
+    attached = {}
+
+    def attach(found: re.Match[str]) -> str:
+        file = page.parent / found["way"]
+        attached[file.name] = {"image/png": base64.b64encode(file.read_bytes()).decode()}
+        return f"![{found['alt']}](attachment:{file.name})"
+
+    made = nbformat.v4.new_markdown_cell(unlinked(PICTURE.sub(attach, text)))
+    if attached:
+        made.attachments = attached
+    return made
 
 
 SHOW = """
@@ -89,7 +115,7 @@ def script(page: Path) -> str:
         if cell.is_code:
             parts.append(f"# %%\n{shown(cell.text)}\n")
         else:
-            lines = unlinked(cell.text).splitlines()
+            lines = unlinked(ILLUSTRATION.sub("", cell.text)).splitlines()
             parts.append("\n".join(["# %% [markdown]", *(f"# {line}".rstrip() for line in lines)]) + "\n")
     return "\n".join(parts)
 
@@ -99,12 +125,12 @@ def shown(code: str) -> str:
     body = ast.parse(code).body
     if not body or not isinstance(body[-1], ast.Expr) or ast.unparse(body[-1]).startswith("print("):
         return code
-    value = ast.get_source_segment(code, body[-1])
-    before, _, after = code.rpartition(str(value))
-    return f"{before}show({value}){after}"
+    raw, value = code.encode(), body[-1]  # columns are counted in bytes
+    lines = [0, *accumulate(map(len, raw.splitlines(keepends=True)))]
+    begin, end = lines[value.lineno - 1] + value.col_offset, lines[value.end_lineno - 1] + value.end_col_offset
+    return b"".join([raw[:begin], b"show(", raw[begin:end], b")", raw[end:]]).decode()
 
 
 def unlinked(text: str) -> str:
-    """Without pictures and links to files of this repository."""
-    text = re.sub(r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n?", "", text, flags=re.MULTILINE)
-    return re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", text)
+    """Without links to files of this repository."""
+    return LINK.sub(r"\1", text)

@@ -26,7 +26,7 @@ LINK = re.compile(  # of a line of a list
 )
 INDEX = "docs/README"
 DOWNLOADS = {"ipynb": "notebook", "py": "script"}
-NEEDS = 'In a clone, <code>pip install ".[examples]"</code> installs what they need.'
+NEEDS = 'In a clone, <code>pip install ".[examples]"</code> installs what they need; notebooks need Jupyter, too.'
 GALLERY, _ = LISTS = ("docs/gallery/README", "docs/api/README")
 
 
@@ -59,7 +59,7 @@ def add_parts(app: Any, page: str, source: list[str]) -> None:
     if page.startswith("docs/gallery/"):
         source[0] = gallery.COMMENT.sub("", source[0])
     if page.startswith("docs/gallery/") and page not in LISTS:
-        name = page.rpartition("/")[2]
+        name = gallery.download(Path(page))
         ways = (f'<a href="{name}.{kind}" download>{title}</a>' for kind, title in DOWNLOADS.items())
         links = f'<p class="downloads">Download: {" · ".join(ways)}. {NEEDS}</p>'
         source[0] = re.sub(r"^(# [^\n]+\n)", rf"\1\n{links}\n", source[0], count=1, flags=re.MULTILINE)
@@ -125,8 +125,9 @@ def add_files(app: Any, error: Exception | None) -> None:
     shutil.copy(out / "README.html", out / "index.html")
     add_leads(out)
     for page in gallery.pages():
-        (out / "docs" / "gallery" / f"{page.stem}.ipynb").write_text(gallery.notebook(page))
-        (out / "docs" / "gallery" / f"{page.stem}.py").write_text(gallery.script(page))
+        place = out / "docs" / "gallery" / gallery.download(page)
+        place.with_suffix(".ipynb").write_text(gallery.notebook(page))
+        place.with_suffix(".py").write_text(gallery.script(page))
     (out / "llms.txt").write_text("\n".join(overview(Path(app.srcdir))) + "\n")
     (out / "api.txt").write_text("\n\n".join(public_names()) + "\n")
 
