@@ -97,8 +97,9 @@ def test_hours_are_means_of_the_same_minutes(house):
 
 def test_the_page_runs_as_a_script_and_leaves_nothing_behind(gallery, tmp_path):
     """A worker is killed in it. Nothing is written to the standard error, and all of its processes end."""
-    script = tmp_path / "page.py"
-    script.write_text(gallery.script(gallery.GALLERY / "dask.md"))
+    page = gallery.GALLERY / "dask.md"
+    script = tmp_path / f"{gallery.download(page)}.py"
+    script.write_text(gallery.script(page))
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     run = [sys.executable, script]
     done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
@@ -108,7 +109,7 @@ def test_the_page_runs_as_a_script_and_leaves_nothing_behind(gallery, tmp_path):
     assert lines[3].startswith("Evaluate 'minutes' alone")
     assert lines[-3].startswith("The best is '")
     assert lines[-2].startswith("With the pilot: ")
-    assert lines[-1] == "page-2.png"
+    assert lines[-1] == f"{script.stem}-2.png"
     wait_until(lambda: not [one for one in psutil.process_iter() if str(tmp_path) in " ".join(command(one))])
 
 

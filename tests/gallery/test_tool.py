@@ -1,5 +1,6 @@
 """tools/gallery.py: from a page to its definitions, its notebook and its script."""
 
+import base64
 import json
 import subprocess
 import sys
@@ -14,7 +15,9 @@ file_format: mystnb
 
 See [the guide](../guides/pilot.md#here) and [a site](https://example.org/).
 
-![A picture](../images/none.png)
+![A picture](../images/one.png)
+
+*What its colours mean.*
 
 ```{code-cell}
 import random
@@ -66,11 +69,11 @@ Drawing()
 ```
 
 ```{code-cell}
-# The worst comes last.
-sorted(
+# The worst comes last: sorted(é).
+"é" and sorted(
     ARMS,
     reverse=True,
-)  # in this order
+)  # sorted in this order
 ```
 
 ```{code-cell}
@@ -90,7 +93,10 @@ no cell
 
 @pytest.fixture
 def page(tmp_path):
-    file = tmp_path / "two.md"
+    file, picture = tmp_path / "gallery" / "two.md", tmp_path / "images" / "one.png"
+    for one in (file, picture):
+        one.parent.mkdir()
+    picture.write_bytes(b"a picture")
     file.write_text(PAGE)
     return file
 
@@ -127,9 +133,11 @@ def test_the_notebook_is_valid_and_the_same_every_time(gallery, page):
     text = gallery.notebook(page)
     nbformat.validate(nbformat.reads(text, as_version=4))
     assert gallery.notebook(page) == text
-    first = "".join(json.loads(text)["cells"][0]["source"])
-    assert "See the guide and [a site](https://example.org/)." in first
-    assert "![" not in first
+    first = json.loads(text)["cells"][0]
+    told = "".join(first["source"])
+    assert "See the guide and [a site](https://example.org/)." in told
+    assert "![A picture](attachment:one.png)" in told
+    assert base64.b64decode(first["attachments"]["one.png"]["image/png"]) == b"a picture"
 
 
 def test_the_script_runs_and_shows_what_a_notebook_would(gallery, page, tmp_path):
@@ -139,4 +147,7 @@ def test_the_script_runs_and_shows_what_a_notebook_would(gallery, page, tmp_path
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "this runs\nTrue\na\nb\ntwo-1.png\n['b', 'a']\n"
     assert (tmp_path / "two-1.png").is_file()
-    assert "# # Which of two?" in script.read_text()
+    text = script.read_text()
+    assert "# # Which of two?" in text
+    assert "picture](" not in text
+    assert "colours" not in text

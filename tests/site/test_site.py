@@ -1,6 +1,7 @@
 """The site as people see it: in a browser, at phone and desktop width, light and dark."""
 
 import contextlib
+import importlib.util
 import json
 import re
 from pathlib import Path
@@ -121,13 +122,15 @@ def test_a_page_of_the_gallery_is_complete(site, name):
     assert "wrong answers" in text
     assert "make bench-gallery" not in text  # a comment, for those who write the page
     assert "output stderr" not in text
-    notebook = json.loads((site / "docs" / "gallery" / f"{name}.ipynb").read_text())
+    tool = load("tools/gallery.py")
+    download = site / "docs" / "gallery" / tool.download(Path(name))
+    notebook = json.loads(download.with_suffix(".ipynb").read_text())
     code = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    script = (site / "docs" / "gallery" / f"{name}.py").read_text()
+    script = download.with_suffix(".py").read_text()
     compile(script, name, "exec")
     assert len(code) >= 3
-    shown = load("tools/gallery.py").shown
-    assert [cell for cell in code if shown(cell) not in script] == []
+    assert [cell for cell in code if tool.shown(cell) not in script] == []
+    assert importlib.util.find_spec(download.name) is None  # or a file of that name would be imported in its place
 
 
 def test_llms_txt_names_every_page_of_the_menu(site):
