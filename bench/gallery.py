@@ -421,8 +421,8 @@ def picture(name: str, rows: list[Row], repetitions: int, file: Path) -> str:
         f"![Mean cost and wrong answers of {repetitions} runs. {told}.]({way.as_posix()})\n\n"
         "*Blue: mfbai. Black: procedures that state a risk. Orange: procedures that state none, with mfbai's cost in "
         "the first row as their budget. Bars: 80 % of the runs; 95 % intervals of the error rates. Dashed: delta. "
-        "Zones and tolerances are below the smallest true difference, which nobody knows beforehand; hence also a quarter "
-        "of that.*"
+        "Zones and tolerances are below the smallest true difference, which nobody knows beforehand; hence also a "
+        "quarter of that.*"
     )
 
 
