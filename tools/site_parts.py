@@ -27,6 +27,7 @@ LINK = re.compile(  # of a line of a list
 INDEX = "docs/README"
 DOWNLOADS = {"ipynb": "notebook", "py": "script"}
 NEEDS = 'In a clone, <code>pip install ".[examples]"</code> installs what they need; notebooks need Jupyter, too.'
+PRINTED = ("text", "myst-ansi")  # what programs print, and cells
 GALLERY, _ = LISTS = ("docs/gallery/README", "docs/api/README")
 
 
@@ -71,7 +72,7 @@ def mark(_: Any, page: nodes.document) -> None:
     Sentences are wrapped where the screen ends; tables and code are not, for they would fall apart.
     """
     for block in page.findall(nodes.literal_block):
-        if block.get("language") == "text" and "  " not in block.astext():
+        if block.get("language") in PRINTED and "  " not in block.astext():
             block["classes"].append("sentences")
     for picture in page.findall(nodes.image):
         if picture["uri"].startswith("docs/images/gallery/"):
