@@ -73,7 +73,7 @@ GUESSES = {
 FIELDS = {
     "plan": [
         *("name", "arms", "source", "guess", "delta", "tolerance", "correlation", "seed", "truths", "runs", "gap"),
-        *("sets", "estimates", "fidelities", "changes", "more_pilot", "rate"),
+        *("sets", "estimates", "fidelities", "changes", "more_pilot", "caution", "rate"),
     ],
     "estimates": ["rule", "strategy", "cost", "saving", "runs", "interval", "seeds", "family", "hours"],
     "fidelities": ["fidelity", "share", "used", "leaving_out", "verdict"],

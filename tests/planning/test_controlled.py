@@ -9,9 +9,9 @@ import pytest
 import mfbai
 from mfbai import Guess, InvalidInput
 from mfbai.model.spec import load_with_guess, loads
-from mfbai.planning.controlled import flat, hide_top, more_pilot, whole
+from mfbai.planning.controlled import caution, flat, hide_top, more_pilot, whole
 from mfbai.planning.fidelities import plan_fidelities
-from support.pilots import draw_pilot, make_problem, rows_of
+from support.pilots import changed, draw_pilot, make_problem, rows_of
 
 BARE = mfbai.Problem(
     ["plain", "wide"],
@@ -121,6 +121,17 @@ def test_more_pilot_pays_where_much_is_at_stake():
     assert (little.pays, much.pays) == (False, True)
     assert little.cost == pytest.approx(6 * 1.01)
     assert str(much).startswith("More pilot would pay: 1 more seed costs 6.06, and control would save ")
+
+
+def test_a_gap_that_the_pilot_cannot_tell_from_none_is_said():
+    """The cost goes with the gap squared."""
+    drawn = draw_pilot(np.random.default_rng(4), make_problem(2), rho=0.99, arms=2, seeds=8)[0]
+    drawn = changed(drawn, drawn.pairs.values - drawn.means[:, None, -1:])  # both means are 0
+    close, apart = (changed(drawn, drawn.pairs.values + np.array([0.0, gap])[:, None, None]) for gap in (0.01, 20.0))
+    told = caution(close, Guess(close.means[:, -1]))
+    assert "is ahead of 'arm 1' by 0.01, give or take " in told
+    assert caution(apart, Guess(apart.means[:, -1])) == ""
+    assert caution(close, Guess([0.0, 0.5])) == ""  # what was guessed does not rest on the pilot
 
 
 # --- one step

@@ -12,6 +12,9 @@ from mfbai.errors import Fault, InvalidInput
 from mfbai.model.correlation import Correlation
 from mfbai.model.guess import Guess
 from mfbai.model.problem import Array, Problem
+from mfbai.text import digits
+
+SURE = 2.0  # times its standard error: a gap so large is no accident
 
 
 class MorePilot(NamedTuple):
@@ -26,7 +29,7 @@ class MorePilot(NamedTuple):
         if not self.seeds:
             return "More pilot would not pay: it would not change what to do."
         more = "1 more seed costs" if self.seeds == 1 else f"{self.seeds} more seeds cost"
-        told = f"{more} {self.cost:.3g}, and control would save {self.saving:.3g} if it is as good"
+        told = f"{more} {digits(self.cost)}, and control would save {digits(self.saving)} if it is as good"
         return f"{'More pilot would pay' if self.pays else 'More pilot would not pay'}: {told} as it seems."
 
 
@@ -125,3 +128,18 @@ def more_pilot(pilot: Pilot, cost: float) -> MorePilot:
     price = seeds * pilot.cost / pilot.seeds
     saving = cost * max(1.0 - 1.0 / gain, 0.0) if seeds else 0.0
     return MorePilot(seeds, price, saving, bool(seeds) and saving > price)
+
+
+def caution(pilot: Pilot, guess: Guess) -> str:
+    """A sentence on the gap that a guess takes from a pilot, if that cannot tell it from none; else nothing."""
+    tops = pilot.given.sign * pilot.pairs.values[:, :, -1]
+    if guess.means is None or not np.array_equal(guess.means, pilot.means[:, -1]) or len(tops) < 2:
+        return ""
+    second, first = np.argsort(tops.mean(axis=1))[-2:]
+    ahead = tops[first] - tops[second]
+    gap, error = float(ahead.mean()), float(ahead.std(ddof=1)) / len(ahead) ** 0.5
+    if gap >= SURE * error:
+        return ""
+    told = f"In the pilot, {pilot.arms[first]!r} is ahead of {pilot.arms[second]!r} by {digits(gap, 2)}, give or take "
+    told += f"{digits(error, 2)}: the true gap, and so the cost, may be quite different."
+    return f"{told} A tolerance limits the cost."

@@ -23,7 +23,7 @@ from mfbai.model.means import instance_of
 from mfbai.model.problem import Array, Problem
 from mfbai.model.spec import check_instance, load_with_guess
 from mfbai.planning import results, truths, variants
-from mfbai.planning.controlled import flat, flat_guess, from_pilot, guess_of, more_pilot
+from mfbai.planning.controlled import caution, flat, flat_guess, from_pilot, guess_of, more_pilot
 from mfbai.planning.ideal import complete, ideal_costs, needed_for_proofs
 from mfbai.planning.results import ALL, TOP, WORTH_HAVING, Change, Estimate, Plan, Spread, Worth, spread, spread_of_runs
 from mfbai.planning.samples import RUNS, Simulations
@@ -111,6 +111,7 @@ def make(checked: Checked) -> Plan:
         changes=compared.changes,
         correlation=shared,
         more_pilot=None if found is None else more_pilot(found, alone),
+        caution="" if found is None else caution(found, guess),
     )
 
 

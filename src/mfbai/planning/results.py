@@ -133,6 +133,7 @@ class Plan:
     changes      what would be saved if a `fidelity` were better: `change`, and what it `saves`
     correlation  of values with the same seed; None if it is not known
     more_pilot   whether more pilot would pay; None if there was no pilot
+    caution      a sentence, if the plan rests on a gap that the pilot cannot tell from none
 
     >>> from mfbai import Gaussian, Guess, Problem, plan
     >>> problem = Problem(3, costs=[0.05, 5], biases=[0.03, 0], family=Gaussian(0.01), fidelities=["coarse", "fine"])
@@ -157,6 +158,7 @@ class Plan:
     changes: tuple[Change, ...]
     correlation: Correlation | None
     more_pilot: MorePilot | None
+    caution: str = ""
 
     @property
     def expected(self) -> Estimate:
@@ -274,6 +276,7 @@ class Plan:
             "fidelities": [_plain(fidelity) for fidelity in self.fidelities],
             "changes": [_plain(change) for change in self.changes],
             "more_pilot": _plain(self.more_pilot),
+            "caution": self.caution,
             "rate": rate,
         }
 

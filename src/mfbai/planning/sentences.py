@@ -29,6 +29,8 @@ def opening(plan: Plan) -> list[tuple[str, bool]]:
         told.append((with_known_noise(plan, plan.with_known_noise), False))
     if plan.with_common_seeds is not None:
         told.append((with_common_seeds(plan, plan.with_common_seeds), True))
+    if plan.caution:
+        told.append((plan.caution, False))
     if plan.more_pilot is not None:
         told.append((str(plan.more_pilot), False))
     return [*told, (basis(plan), False)]

@@ -82,6 +82,8 @@ def create(
 def say_what_to_do(study: Study, where: str) -> None:
     name, program = quoted(study.name), "--command 'PROGRAM {arm} {fidelity} {seed}' --workers 2"
     typer.echo(f"Study {study.name!r} is in {study.storage}.")
+    best = "largest" if study.problem.sign > 0 else "smallest"
+    typer.echo(f"The best arm is the one with the {best} mean at {study.problem.fidelities[-1]!r}.")
     typer.echo(f"Next: mfbai study run {name} {program}{where}")
     typer.echo(f"or, by hand: mfbai study ask {name}{where}")
 
