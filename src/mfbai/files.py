@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +24,7 @@ def replacing(path: Path) -> Iterator[Path]:
     if path.exists() and not path.is_file():
         yield path
         return
-    mark = secrets.token_hex(8)  # machines that share a folder have equal pids
+    mark = os.urandom(8).hex()  # machines that share a folder have equal pids
     part = path.with_name(f".{path.stem}.{mark}{path.suffix}")
     try:
         if path.exists():
