@@ -75,6 +75,18 @@ def test_the_true_test_in_the_wrong_place_is_refused(dear):
         mfbai.pilot(lambda *_: 1 / 0, swapped)
 
 
+@pytest.mark.parametrize(("shift", "where"), [(60.0, "above"), (-60.0, "below")])
+def test_values_that_are_all_beyond_the_range_are_refused(shift, where):
+    """Per cent, where the family was told 0 to 1."""
+    known = draw_pilot(np.random.default_rng(1), make_problem(family=Symmetric(0, 1)), rho=0.5, seeds=8)[0]
+    with pytest.raises(InvalidInput, match=f"has only values {where} 0 to 1, the range of the family"):
+        mfbai.pilot(rows_of(changed(known, known.pairs.values + shift)), known.given)
+    some = known.pairs.values.copy()
+    some[:, 0] = 0.5
+    some[:, 1:] += shift
+    assert mfbai.pilot(rows_of(changed(known, some)), known.given).seeds == 8
+
+
 def test_a_cheap_test_that_costs_more_for_some_arms_is_none_in_the_wrong_place():
     mixed = Problem(2, [[2.0, 1.0], [0.5, 1.0]], None, Symmetric(0, 1))
     rows = [(arm, m, seed, 0.1 * seed + m) for arm in range(2) for m in range(2) for seed in range(3)]

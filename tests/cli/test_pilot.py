@@ -70,9 +70,11 @@ def test_what_is_printed_is_what_print_shows(folder, succeed):
     assert out.startswith(f"{mfbai.pilot('designs-pilot.csv', mfbai.load('designs.toml', ties=True))}\n\n")
 
 
-def test_a_program_that_is_not_told_the_arm_is_refused(folder, refuse):
-    err = refuse("pilot", "designs.toml", "--command", COMMAND.replace("{arm}", "deep"))
-    assert "--command has no {arm}: the program would not know what to evaluate" in err
+@pytest.mark.parametrize("missing", ["{arm}", "{fidelity}", "{seed}"])
+def test_a_program_that_is_not_told_what_to_evaluate_is_refused(folder, refuse, missing):
+    err = refuse("pilot", "designs.toml", "--command", COMMAND.replace(missing, "1"))
+    assert f"--command has no {missing}: the program would not know what to evaluate" in err
+    assert "as in 'python evaluate.py {arm} {fidelity} {seed}'" in err
     assert (folder / "designs-pilot.csv").read_text() == "arm,fidelity,seed,value\n"
 
 

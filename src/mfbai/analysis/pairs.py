@@ -12,6 +12,7 @@ from mfbai.errors import Fault, Faults, InvalidInput
 from mfbai.model.problem import Array, Problem
 
 FEWEST = 2  # seeds: one says nothing of noise
+ENOUGH_FOR_RANGE = 6  # seeds: means at an end of the range would have all values beyond it with a probability of 1/32
 
 
 class Pairs(NamedTuple):
@@ -35,8 +36,8 @@ def plain_fidelities(problem: Problem) -> list[int]:
     top = problem.costs[:, -1]
     dearer = [problem.fidelities[m] for m in plain[:-1] if problem.unbounded[m] and (problem.costs[:, m] > top).all()]
     if dearer:
-        told = f"{dearer[0]!r} costs more than {problem.fidelities[-1]!r}, which is the last, and so the true one"
-        raise InvalidInput([Fault("fidelities", f"{told}: put the true one last, or leave the dear one out")])
+        told = f"costs more than {problem.fidelities[-1]!r}, which is the last, and so the true one"
+        raise InvalidInput([Fault(repr(dearer[0]), f"{told}: put the true one last, or leave the dear one out")])
     return plain
 
 
@@ -106,3 +107,14 @@ def _refuse_too_few(faults: Faults, problem: Problem, pairs: Pairs) -> None:
             told = f"returns the same value at all {len(pairs.seeds)} seeds, for every arm"
             advice = "if it has no noise, write deterministic = true; else check that the seed is used"
             faults.add(f"fidelity {problem.fidelities[m]!r}", f"{told}: {advice}")
+    _refuse_another_range(faults, problem, pairs)
+
+
+def _refuse_another_range(faults: Faults, problem: Problem, pairs: Pairs) -> None:
+    """Noise may take a value out of the range of the means, but hardly ever all of them: they may be per cent."""
+    top = pairs.values[:, :, -1]
+    low, high = (float(ends[-1]) for ends in problem.family.ranges(problem.n_fidelities))
+    where = "above" if (top > high).all() else "below" if (top < low).all() else ""
+    if where and len(pairs.seeds) >= ENOUGH_FOR_RANGE:
+        told = f"has only values {where} {low:g} to {high:g}, the range of the family"
+        faults.add(f"fidelity {problem.fidelities[-1]!r}", f"{told}: give the family the range of the true means")

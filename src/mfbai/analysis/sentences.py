@@ -31,7 +31,7 @@ def size(pilot: Pilot) -> str:
 
 def brackets(onward: Onward) -> str:
     """What the brackets in the table of controls hold."""
-    what = ", of differences between arms" if onward.shares_seeds else ""
+    what = "; of differences between arms, but for deviations" if onward.shares_seeds else ""
     return f"in brackets, 80 % intervals{what}"
 
 

@@ -11,6 +11,8 @@ from typer.core import TyperCommand
 from mfbai.text import listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mfbai.errors import Faults
     from mfbai.study.jobs import Agenda
     from mfbai.study.program import Command
@@ -110,15 +112,19 @@ def check_program(faults: Faults, workers: int | None, timeout: float, retries: 
     faults.raise_if_any("call")
 
 
-def read_program(command: str, agenda: Agenda, shell: bool, timeout: float, retries: int) -> Command:
-    """The program of `--command`."""
+def read_program(
+    command: str, agenda: Agenda, shell: bool, timeout: float, retries: int, needed: Sequence[str] = ("arm",)
+) -> Command:
+    """The program of `--command`, which has to be told what is `needed`."""
     from mfbai.errors import Fault, InvalidInput
     from mfbai.study.program import Command
 
     program = Command(command, agenda, shell=shell, timeout=timeout, retries=retries)
-    if not program.knows_arm:
-        told = "has no {arm}: the program would not know what to evaluate; give it as in 'python evaluate.py {arm}'"
-        raise InvalidInput([Fault("--command", told)])
+    lacking = [f"{{{what}}}" for what in program.lacks(needed)]
+    if lacking:
+        example = f"python evaluate.py {' '.join(f'{{{what}}}' for what in needed)}"
+        told = f"has no {listed(lacking, 'and no')}: the program would not know what to evaluate"
+        raise InvalidInput([Fault("--command", f"{told}; give it as in {example!r}")])
     return program
 
 

@@ -171,7 +171,7 @@ def run(call: Call, command: str, seeds: int, workers: int, timeout: float, retr
     from mfbai.study.workers import Crew
 
     with open_notes(call.problem, seeds, call.arms, call.csv) as notes:
-        program = read_program(command, notes, shell, timeout, retries)
+        program = read_program(command, notes, shell, timeout, retries, ("arm", "fidelity", "seed"))
         crew = Crew(notes, program, workers)
         try:
             with progress(notes) as show:

@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -18,7 +19,11 @@ from mfbai.study.status import Part, Trial
 from mfbai.text import read_number
 
 PLACES = ("arm", "arm_index", "fidelity", "fidelity_index", "cost", "seed", "id")
-WHICH_ARM = ("arm", "arm_index", "id")
+TOLD_BY = {  # what a program has to be told, and the places that do
+    "arm": {"arm", "arm_index", "id"},
+    "fidelity": {"fidelity", "fidelity_index", "cost", "id"},
+    "seed": {"seed", "id"},
+}
 PLACE = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 QUOTED = re.compile(r"\\.|'([^']*)'|\"((?:\\.|[^\"\\])*)\"", re.DOTALL)
 LAST = 100_000  # bytes read from the end of what a program printed
@@ -64,10 +69,10 @@ class Command:
             told = "leave the quotes out, as what is filled in is quoted already"
             raise InvalidInput([Fault("--command", f"has {{{quoted[0]}}} within quotes: {told}")])
 
-    @property
-    def knows_arm(self) -> bool:
-        """Whether the program is told what to evaluate."""
-        return not set(WHICH_ARM).isdisjoint(PLACE.findall(self.text))
+    def lacks(self, needed: Sequence[str]) -> list[str]:
+        """What of this the program is not told."""
+        places = set(PLACE.findall(self.text))
+        return [what for what in needed if places.isdisjoint(TOLD_BY[what])]
 
     def __call__(self, trial: Trial | Part) -> float:
         """The value that the program prints; raises EvaluationFailed if all attempts fail, and WorkerLost if programs
