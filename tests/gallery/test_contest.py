@@ -1,5 +1,6 @@
 """bench/gallery.py in a small version: all procedures take part, on the same seeds, and are charged."""
 
+import re
 import sys
 from itertools import combinations
 from pathlib import Path
@@ -11,6 +12,12 @@ import mfbai
 
 BENCH = Path(__file__).parents[2] / "bench"
 NAMES = ("contest", "gallery", "baselines")
+ROOT = BENCH.parent
+PAGES = [page for page in sorted(ROOT.glob("docs/gallery/*.md")) if page.name != "README.md"]
+OTHERS = (
+    *("Kim-Nelson, zone [^|]*, common seeds", "Kim-Nelson, zone [^|]*, own seeds", "paired t-tests, Bonferroni, [^|]*"),
+    *("equal allocation, zone [^|]*", "successive halving", "Optuna, median pruner", "Optuna, hyperband pruner"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -185,3 +192,14 @@ def test_error_rates_have_exact_intervals(bench):
     assert bench.limits(200, 200) == (pytest.approx(0.025 ** (1 / 200)), 1.0)
     low, high = bench.limits(11, 200)
     assert (low, high) == (pytest.approx(0.02778, abs=1e-4), pytest.approx(0.0963, abs=1e-3))
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "examples/diffusion/README.md"], ids=lambda page: page.stem)
+def test_a_page_has_costs_and_wrong_answers_of_all_that_people_do(page):
+    """With intervals, from 200 repetitions. The first row is ours."""
+    text = page.read_text().replace("\N{NO-BREAK SPACE}", " ")
+    assert "200 repetitions at delta = 0.05, with 95 % intervals" in text
+    shown = r"\*\*[\d,.]+\*\* ± [\d,.]+ \| \d+ \([\d.]+ to [\d.]+ %\) \|"
+    assert [name for name in OTHERS if not re.search(rf"^\| {name} \| {shown}", text, re.MULTILINE)] == []
+    ours, others = (re.search(rf"^\| {name}[^|]* \| {shown}", text, re.MULTILINE) for name in ("[^K|]*", "Kim-Nelson"))
+    assert ours.start() < others.start()
